@@ -1,4 +1,4 @@
-// Servers that misbehave, and callers that do, from end to end: the run ends, and each task says what happened to it.
+// Misbehaving servers and callers, from end to end: the run ends, and each task says what happened to it.
 
 import type { Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
@@ -10,7 +10,7 @@ import { create, ended, getRun, runOnce, runUntil, statuses, trigger } from './r
 import { useShop } from './shop.ts';
 
 const api = useApi();
-/** As `pawl serve`: nothing of this machine may be called. */
+/** As with `pawl serve`: no address of this machine may be called. */
 const guarded = useApi({ http: { allowLoopback: false } });
 const shop = useShop();
 const servers = testServers();
@@ -23,7 +23,7 @@ const once = (url: string, rest: JsonObject = {}): JsonObject => ({ call: { url,
 
 const nameOf = (kind: string, what: string): string => `${kind}-${what.toLowerCase().replaceAll(/\W+/g, '-')}`;
 
-/** Writes something again and again until the other side has had enough; `left` resolves when it has. */
+/** Writes the piece again and again until the other side closes the connection; `left` resolves then. */
 function forever(first: string, piece: string, everyMs: number) {
   const { promise: left, resolve } = Promise.withResolvers<void>();
   const serve = (socket: Socket) => {
@@ -37,8 +37,8 @@ function forever(first: string, piece: string, everyMs: number) {
   return { serve, left };
 }
 
-describe('a response', () => {
-  it('of 10 MB is cut at 256 KB, and whoever reads into it is told so', async () => {
+describe('a response to a task', () => {
+  it('a response of 10 MB is cut at 256 KB, and a template that reads it fails with the reason', async () => {
     const url = await servers.http((_request, response) => void response.end(`{"a":"${'x'.repeat(10 * KB * KB)}"}`));
     const run = await runOnce(api(), 'ten-megabytes', {
       call: { url },
@@ -54,7 +54,7 @@ describe('a response', () => {
     expect((tasks.call!.response_body as string).length).toBe(LIMIT);
   });
 
-  it('of nothing but control characters, which take six times as much as text of JSON, is cut sooner', async () => {
+  it('a response of control characters, each six characters in JSON, is cut sooner', async () => {
     const url = await servers.http((_request, response) => void response.end('\u0001'.repeat(LIMIT)));
     const run = await runOnce(api(), 'control-characters', once(url));
     expect(run.tasks.call).toMatchObject({ status: 'success', status_code: 200, is_truncated: true });
@@ -62,7 +62,7 @@ describe('a response', () => {
     expect(tasks.call!.response_body).toBe(String.fromCharCode(1).repeat(LIMIT / 2));
   });
 
-  it('that is more than the bodies of a run may have together has its status all the same', async () => {
+  it('a response beyond the limit for all bodies of a run still has its status', async () => {
     const url = await servers.http((_request, response) => void response.end('x'.repeat(LIMIT - 1)));
     const filling = Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`fill-${index}`, { url }]));
     const run = await runOnce(api(), 'full', {
@@ -75,7 +75,7 @@ describe('a response', () => {
     expect([run.tasks.ship!.status, run.tasks.refund!.status]).toEqual(['success', 'skipped']);
   });
 
-  it('that expands to 200 MB is cut just the same', async () => {
+  it('a compressed response that expands to 200 MB is cut at the limit', async () => {
     const bomb = gzipSync(Buffer.alloc(200 * KB * KB, ' '));
     const url = await servers.http((_request, response) => {
       response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb);
@@ -86,7 +86,7 @@ describe('a response', () => {
     expect((tasks.call!.response_body as string).length).toBe(LIMIT);
   });
 
-  it('that never ends is cut, and the connection closed', async () => {
+  it('a response that never ends is cut, and the connection is closed', async () => {
     const flood = forever(`${OK}\r\n`, 'x'.repeat(64 * KB), 1);
     const run = await runOnce(api(), 'flood', once(await servers.tcp(flood.serve)));
     expect(run.tasks.call).toMatchObject({ status: 'success', is_truncated: true });
@@ -97,7 +97,7 @@ describe('a response', () => {
     ['whose headers drip in', 'HTTP/1.1 200 OK\r\n', 'x-drop: 1\r\n'],
     ['whose body drips in', `${OK}content-length: 1000000\r\n\r\n`, 'x'],
     ['of which nothing comes', '', ''],
-  ])('%s is given up after the timeout', async (what, first, piece) => {
+  ])('a response %s is given up after the timeout', async (what, first, piece) => {
     const name = nameOf('slow', what);
     const drip = forever(first, piece, 10);
     const run = await runOnce(api(), name, once(await servers.tcp(drip.serve), { timeout: 200 }));
@@ -116,7 +116,7 @@ describe('a response', () => {
       `${OK}content-encoding: gzip\r\ncontent-length: 3\r\n\r\nabc`,
       /could not be decompressed/,
     ],
-  ])('%s fails the task and not the run', async (what, answer, message) => {
+  ])('a response %s fails the task and not the run', async (what, answer, message) => {
     const name = nameOf('bad', what);
     const run = await runOnce(api(), name, {
       ...once(await servers.tcp((socket) => void socket.end(answer))),
@@ -128,7 +128,7 @@ describe('a response', () => {
 });
 
 describe('private addresses (S5)', () => {
-  it('are not followed to by a redirect', async () => {
+  it('a redirect to a private address is not followed', async () => {
     let reached = 0;
     const inside = await servers.http((_request, response) => {
       reached++;
@@ -147,7 +147,7 @@ describe('private addresses (S5)', () => {
     expect(reached).toBe(0);
   });
 
-  it('are not called, however they are written, and not tried again', async () => {
+  it('a private address is not called in any notation, and not retried', async () => {
     const { port } = new URL(shop().url);
     const before = shop().received.length;
     const hosts = ['127.0.0.1', 'localhost', '[::1]', '[::ffff:127.0.0.1]', '2130706433', '0.0.0.0', '10.0.0.1'];
@@ -160,13 +160,13 @@ describe('private addresses (S5)', () => {
     expect(shop().received).toHaveLength(before);
   });
 
-  it('are not reached by what a trigger says', async () => {
+  it('a private address from the trigger body is not called', async () => {
     const run = await runOnce(guarded(), 'told-inside', once('{{trigger.body.url}}'), { url: shop().url });
     expect(run.tasks.call).toMatchObject({ status: 'failed', attempt: 1 });
   });
 });
 
-it('a condition that cannot be evaluated skips its task, and says why', async () => {
+it('a condition that cannot be evaluated skips its task with the reason', async () => {
   const tasks = { a: { sleep: 0 }, b: { needs: ['a'], if: "'x'.repeat(1e9).length > 0", sleep: 0 } };
   expect((await create(api(), 'costly-condition', tasks)).status).toBe(201);
   const run = await ended(api(), 'costly-condition', await trigger(api(), 'costly-condition'));
@@ -174,13 +174,16 @@ it('a condition that cannot be evaluated skips its task, and says why', async ()
 });
 
 describe('a request of 10 MB', () => {
-  it.each(['/workflows', '/workflows/small/trigger', '/workflows/small'])('to %s is refused', async (path) => {
-    await create(api(), 'small', once(shop().url));
-    const method = path.endsWith('small') ? 'PUT' : 'POST';
-    const { status, body } = await api().send<Refusal>(method, path, { filler: 'x'.repeat(10 * KB * KB) });
-    expect([status, body.error.code]).toEqual([413, 'PAYLOAD_TOO_LARGE']);
-    expect((await api().get<{ data: unknown[] }>('/workflows/small/runs')).body.data).toEqual([]);
-  });
+  it.each(['/workflows', '/workflows/small/trigger', '/workflows/small'])(
+    'a request of 10 MB to %s is refused',
+    async (path) => {
+      await create(api(), 'small', once(shop().url));
+      const method = path.endsWith('small') ? 'PUT' : 'POST';
+      const { status, body } = await api().send<Refusal>(method, path, { filler: 'x'.repeat(10 * KB * KB) });
+      expect([status, body.error.code]).toEqual([413, 'PAYLOAD_TOO_LARGE']);
+      expect((await api().get<{ data: unknown[] }>('/workflows/small/runs')).body.data).toEqual([]);
+    },
+  );
 });
 
 describe('callbacks', () => {
@@ -199,7 +202,7 @@ describe('callbacks', () => {
   const isStillWaiting = async (name: string, runId: string) =>
     expect((await getRun(api(), name, runId)).tasks.paid!.status).toBe('waiting');
 
-  it('that come a hundred times at once are all answered, and count once', async () => {
+  it('a callback sent a hundred times at once is answered every time and counts once', async () => {
     const { runId, path } = await waiting('hundred');
     const replies = await Promise.all(Array.from({ length: 100 }, () => api().post(path, { payment_id: 'p' })));
     expect(replies.map(({ status }) => status)).toEqual(Array(100).fill(200));
@@ -211,7 +214,7 @@ describe('callbacks', () => {
     ['too-large', `{"a":"${'x'.repeat(10 * KB * KB)}"}`, 413, 'PAYLOAD_TOO_LARGE'],
     ['too-deep', `${'['.repeat(500)}${']'.repeat(500)}`, 400, 'REQUEST_INVALID'],
     ['prototype', '{"__proto__":{"admin":true}}', 400, 'REQUEST_INVALID'],
-  ])('that are %s are refused, and the wait goes on', async (name, body, status, code) => {
+  ])('callbacks that are %s are refused, and the wait goes on', async (name, body, status, code) => {
     const { runId, path } = await waiting(name);
     const headers = { 'content-type': 'application/json' };
     const reply = await fetch(`${api().url}${path}`, { method: 'POST', headers, body });
@@ -224,7 +227,7 @@ describe('callbacks', () => {
   it.each<[string, JsonObject, boolean]>([
     ['after-timeout', { timeout: 1 }, false],
     ['after-cancel', {}, true],
-  ])('%s are 410, also a hundred at once', async (name, wait, cancels) => {
+  ])('callbacks %s get 410, even a hundred at once', async (name, wait, cancels) => {
     const { runId, path } = await waiting(name, wait);
     if (cancels) await api().post(`/workflows/${name}/runs/${runId}/cancel`);
     const run = await ended(api(), name, runId);

@@ -1,4 +1,4 @@
-// The documented example pipelines, with only the host of the called application changed.
+// The documented example pipelines. Only the host of the called application is changed.
 
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
@@ -20,7 +20,7 @@ async function createExample(file: string, name?: string): Promise<string> {
 }
 
 describe('order-processing', () => {
-  it('sends the receipt and ships when the charge succeeds', async () => {
+  it('order-processing sends the receipt and ships when the charge succeeds', async () => {
     shop().answer('/api/charge', 200, { amount: 42 });
     const name = await createExample('order-processing');
     const run = await ended(api(), name, await trigger(api(), name, { order_id: 123 }));
@@ -35,7 +35,7 @@ describe('order-processing', () => {
     expect(shop().bodies('/api/send-receipt')).toEqual([{ order_id: 123, amount: 42 }]);
   });
 
-  it('handles the failure when it does not', async () => {
+  it('order-processing runs handle-failure when the charge fails', async () => {
     shop().answer('/api/charge', 402, { error: 'declined' });
     const run = await ended(api(), 'order-processing', await trigger(api(), 'order-processing', { order_id: 124 }));
     expect(run.status).toBe('completed');
@@ -49,7 +49,7 @@ describe('order-processing', () => {
 });
 
 describe('order-receipt', () => {
-  it('passes the token on', async () => {
+  it('order-receipt passes the token from the trigger to the charge', async () => {
     shop().answer('/api/charge', 200, {});
     const name = await createExample('order-receipt', 'order-receipt');
     const body = { order_id: 123, email: 'alice@example.com', token: 'sk_live_xxx' };
@@ -62,7 +62,7 @@ describe('order-receipt', () => {
 });
 
 describe('trial-expiry', () => {
-  it('sleeps for thirteen days, reminds, and expires a day later', async () => {
+  it('trial-expiry sleeps for thirteen days, reminds, and expires a day later', async () => {
     const name = await createExample('trial-expiry');
     const runId = await trigger(api(), name, { user_id: 'u1' });
     const run = await runUntil(api(), name, runId, ({ tasks }) => tasks['wait-13-days']?.status === 'sleeping');
@@ -114,7 +114,7 @@ describe('checkout-flow', () => {
     });
   });
 
-  it('when nobody calls back within the hour, the checkout has expired', async () => {
+  it('checkout-flow handles the timeout when nobody calls back within the hour', async () => {
     const name = await createExample('checkout-flow', 'checkout-forgotten');
     const runId = await trigger(api(), name, { amount: 12, order_id: 'o1' });
     await runUntil(api(), name, runId, ({ tasks }) => tasks['payment-result']?.status === 'waiting');

@@ -12,8 +12,8 @@ const shop = useShop();
 
 const call = (path = '/ok', rest: JsonObject = {}): JsonObject => ({ url: `${shop().url}${path}`, ...rest });
 
-describe('creating', () => {
-  it('answers as documented, live at once', async () => {
+describe('creating a pipeline', () => {
+  it('a created pipeline is enabled at once, and the answer is as documented', async () => {
     const { status, body } = await create(api(), 'orders', {
       charge: call(),
       receipt: call('/r', { needs: ['charge'] }),
@@ -35,7 +35,7 @@ describe('creating', () => {
     expect((await ended(api(), 'orders', runId)).status).toBe('completed');
   });
 
-  it('refuses a name that is taken, by a pipeline or a graph', async () => {
+  it('creating a pipeline under the name of a pipeline or a graph is refused', async () => {
     await create(api(), 'taken', { a: call() });
     await api().post('/workflows', echo('graph-first'));
     for (const name of ['taken', 'graph-first']) {
@@ -46,7 +46,7 @@ describe('creating', () => {
     expect([over.status, over.body.error.code]).toEqual([400, 'WORKFLOW_IMMUTABLE']);
   });
 
-  it('is 201 once when twenty create the same name at once', async () => {
+  it('twenty requests that create one pipeline at once get one 201 and nineteen 409', async () => {
     const replies = await Promise.all(Array.from({ length: 20 }, () => create(api(), 'rush', { a: call() })));
     expect(replies.map(({ status }) => status).sort()).toEqual([201, ...Array(19).fill(409)]);
   });
@@ -78,7 +78,7 @@ describe('creating', () => {
     ['no type', { a: { needs: [] } }, '/tasks/a', 'url'],
     ['a duration that is none', { a: { sleep: '3 days' } }, '/tasks/a/sleep', '30s'],
     ['a circle', { a: { url: 'http://x/', needs: ['b'] }, b: { url: 'http://x/', needs: ['a'] } }, '/tasks', 'a'],
-  ])('explains %s', async (_what, tasks, path, hint) => {
+  ])('creating a pipeline with %s is refused with a hint', async (_what, tasks, path, hint) => {
     const { status, body } = await api().post<Refusal>('/workflows', { name: 'broken', tasks });
     expect([status, body.error.code]).toEqual([400, 'WFENG005']);
     const problem = body.error.details!.find((one) => one.path.startsWith(path));
@@ -87,7 +87,7 @@ describe('creating', () => {
     expect((await api().get('/workflows/broken')).status).toBe(404);
   });
 
-  it('treats null as absent, also for `if`', async () => {
+  it('null counts as absent in a pipeline, even for `if`', async () => {
     const nothing = { needs: null, if: null, headers: null, retries: null, timeout: null, sleep: null };
     const rest = { description: null, trigger: null, cron_expression: null, max_duration_seconds: null, enabled: null };
     const { status, body } = await create(api(), 'nothing', { a: call('/nothing', nothing) }, rest);
@@ -100,14 +100,14 @@ describe('creating', () => {
     expect(read.body.data.tasks).toEqual({ a: call('/nothing', nothing) });
   });
 
-  it('shows everything that it was given, so that what is read, edited and sent back loses nothing', async () => {
+  it('reading a pipeline shows every field, so that editing and sending it back loses nothing', async () => {
     const more = { finally: ['last'], outputs: { code: '{{tasks.a.status_code}}' }, driver: 'native' };
     await create(api(), 'whole', { a: call(), last: call() }, more);
     const { data } = (await api().get<{ data: JsonObject }>('/workflows/whole')).body;
     expect(data).toMatchObject(more);
   });
 
-  it('keeps what is to start it', async () => {
+  it('a pipeline keeps its trigger settings', async () => {
     const cron = await create(api(), 'nightly', { a: call() }, { trigger: 'cron', cron_expression: '0 3 * * *' });
     expect(cron.body.data).toMatchObject({ trigger: 'cron', cron_expression: '0 3 * * *' });
     const zoned = {
@@ -148,8 +148,8 @@ describe('creating', () => {
   });
 });
 
-describe('reading', () => {
-  it('gives all tasks as they were written, by name and by id', async () => {
+describe('reading a pipeline', () => {
+  it('a pipeline is read by name and by id, with all tasks as written', async () => {
     const tasks = {
       a: call('/a', { retries: 1 }),
       b: { needs: ['a'], sleep: '1d' },
@@ -166,7 +166,7 @@ describe('reading', () => {
     }
   });
 
-  it('lists its executions and triggers, by name and by id', async () => {
+  it('executions and triggers of a pipeline are listed by its name and by its id', async () => {
     const { body: created } = await create(api(), 'found', { a: call() }, { trigger: 'webhook' });
     const executionId = executionIdOf(await trigger(api(), 'found'));
     for (const id of ['found', created.data.id]) {
@@ -179,19 +179,22 @@ describe('reading', () => {
     expect(nobody.body.data).toEqual([]);
   });
 
-  it('lists pipelines in their own shape', async () => {
+  it('the list of workflows shows pipelines with their own fields', async () => {
     const { body } = await api().get<{ data: JsonObject[] }>('/workflows?format=pipeline&search=readable');
     expect(body.data).toEqual([expect.objectContaining({ name: 'readable', task_count: 3, enabled: true })]);
     expect(body.data[0]!.id).toMatch(/^wf_/);
   });
 
-  it.each(['wf_00000000000000000000000000000000', 'nobody', 'wf_zz', 'run_1', '%00'])('%s is 404', async (id) => {
-    expect((await api().get(`/workflows/${id}`)).status).toBe(404);
-  });
+  it.each(['wf_00000000000000000000000000000000', 'nobody', 'wf_zz', 'run_1', '%00'])(
+    'reading the pipeline %s answers 404',
+    async (id) => {
+      expect((await api().get(`/workflows/${id}`)).status).toBe(404);
+    },
+  );
 });
 
-describe('replacing', () => {
-  it('makes a new version and leaves runs in flight alone', async () => {
+describe('replacing a pipeline', () => {
+  it('replacing a pipeline makes a new version and leaves runs in flight alone', async () => {
     await create(api(), 'moving', { hold: { wait_for_webhook: {} }, after: call('/before', { needs: ['hold'] }) });
     const runId = await trigger(api(), 'moving');
     await runUntil(api(), 'moving', runId, ({ tasks }) => tasks.hold?.status === 'waiting');
@@ -205,7 +208,7 @@ describe('replacing', () => {
     expect(shop().bodies('/before')).toEqual([]);
   });
 
-  it('with the same definition makes no version, and with an older one goes back to it', async () => {
+  it('the same definition makes no new version, and an older one brings its version back', async () => {
     const put = async (path: string) =>
       (await api().send<{ data: { version: number } }>('PUT', '/workflows/again', { tasks: { a: call(path) } })).body
         .data.version;
@@ -213,7 +216,7 @@ describe('replacing', () => {
     expect([await put('/1'), await put('/2'), await put('/1'), await put('/3')]).toEqual([1, 2, 1, 3]);
   });
 
-  it('gives twenty at once a version each, and each of them once', async () => {
+  it('twenty replacements at once give each definition one version', async () => {
     await create(api(), 'contested', { a: call('/0') });
     const put = (i: number) =>
       api().send<{ data: { version: number } }>('PUT', '/workflows/contested', { tasks: { a: call(`/${i}`) } });
@@ -221,7 +224,7 @@ describe('replacing', () => {
     expect(new Set(replies.map(({ body }) => body.data.version))).toEqual(new Set([2, 3, 4, 5, 6]));
   });
 
-  it('keeps the webhook URL, and whether it is enabled', async () => {
+  it('a replaced pipeline keeps its webhook URL, and stays enabled or disabled', async () => {
     const { body } = await create(api(), 'stable', { a: call() }, { trigger: 'webhook', enabled: false });
     const put = (rest: JsonObject) => api().send('PUT', '/workflows/stable', { tasks: { a: call('/2') }, ...rest });
     expect((await put({ trigger: 'webhook' })).body.data).toMatchObject({
@@ -230,13 +233,13 @@ describe('replacing', () => {
     });
     const kept = (await put({ enabled: true })).body.data;
     expect(kept).toMatchObject({ trigger: 'webhook', webhook_url: body.data.webhook_url, enabled: true });
-    // The secret is still the one that was shown when it was made.
+    // The secret is still the one that was shown when the webhook was created.
     expect(kept).not.toHaveProperty('webhook_secret');
     expect((await put({ trigger: 'api' })).body.data).toMatchObject({ trigger: 'api', enabled: true });
     expect((await put({})).body.data).not.toHaveProperty('webhook_url');
   });
 
-  it('keeps a schedule that it says nothing of, and shows the last run and the next', async () => {
+  it('a replaced pipeline keeps its schedule, and shows its last and next run', async () => {
     const schedule = {
       trigger: 'cron',
       cron_expression: '0 3 * * *',
@@ -248,7 +251,7 @@ describe('replacing', () => {
     const run = await ended(api(), 'kept-nightly', await trigger(api(), 'kept-nightly', { by: 'hand' }));
     expect(run).toMatchObject({ trigger_body: { by: 'hand' } });
     const look = async () => (await api().get<{ data: JsonObject }>('/workflows/kept-nightly')).body.data;
-    // A new schedule has its time when a scheduler has looked at it.
+    // A new schedule gets its next time when a scheduler has looked at it.
     await expect.poll(async () => (await look()).next_run_at).toEqual(expect.any(String));
     const shown = await look();
     expect(shown).toMatchObject({ ...schedule, tasks: { b: {} }, last_run: { id: run.id, status: 'completed' } });
@@ -259,7 +262,7 @@ describe('replacing', () => {
     ]);
   });
 
-  it('shows when a run in flight expires', async () => {
+  it('a run in flight shows when it expires', async () => {
     await create(api(), 'limited', { hold: { wait_for_webhook: {} } }, { max_duration_seconds: 600 });
     const runId = await trigger(api(), 'limited');
     const run = await runUntil(api(), 'limited', runId, ({ tasks }) => tasks.hold?.status === 'waiting');
@@ -267,7 +270,7 @@ describe('replacing', () => {
     expect(Date.parse(expires) - Date.parse(run.started_at)).toBeGreaterThanOrEqual(600_000);
   });
 
-  it('takes back what was read and edited', async () => {
+  it('a pipeline that was read and edited can be sent back', async () => {
     const { body: created } = await create(api(), 'edited', { a: call('/1') }, { trigger: 'webhook' });
     const { body: shown } = await api().get<{ data: JsonObject }>('/workflows/edited');
     for (const [round, id] of ['edited', created.data.id].entries()) {
@@ -281,7 +284,7 @@ describe('replacing', () => {
     expect([stray.status, stray.body.error.details]).toMatchObject([400, [{ code: 'CANNOT_CHANGE', path: '/id' }]]);
   });
 
-  it('refuses a graph, and what is not valid', async () => {
+  it('replacing a graph or an unknown pipeline, or sending no tasks, is refused', async () => {
     await create(api(), 'fixed', { a: call() });
     await api().post('/workflows', echo('a-graph'));
     expect((await api().send('PUT', '/workflows/a-graph', { tasks: { a: call() } })).status).toBe(409);
@@ -292,7 +295,7 @@ describe('replacing', () => {
   it.each<[string, JsonObject, string]>([
     ['a graph', { id: 'shaped', displayName: 'x', startNode: 'a', nodes: [] }, 'this is a graph'],
     ['no tasks', { description: 'new words' }, '`tasks` is missing'],
-  ])('with %s says what a pipeline is made of', async (_what, body, message) => {
+  ])('replacing a pipeline with %s is refused with the shape of a pipeline', async (_what, body, message) => {
     await create(api(), 'shaped', { a: call() });
     const { status, body: refused } = await api().send<Refusal>('PUT', '/workflows/shaped', body);
     expect([status, refused.error.code]).toEqual([400, 'WFENG005']);
@@ -302,7 +305,7 @@ describe('replacing', () => {
     expect(refused.error.message).toContain(message);
   });
 
-  it('refuses one that is archived', async () => {
+  it('replacing an archived pipeline is refused', async () => {
     await create(api(), 'shelved', { a: call() });
     await api().post('/workflows/shelved/archive');
     const refused = await api().send<Refusal>('PUT', '/workflows/shelved', { tasks: { a: call('/2') } });
@@ -315,8 +318,8 @@ describe('replacing', () => {
   });
 });
 
-describe('disabling and deleting', () => {
-  it('a disabled pipeline is not started', async () => {
+describe('disabling and deleting a pipeline', () => {
+  it('a disabled pipeline cannot be triggered until it is enabled', async () => {
     await create(api(), 'off', { a: call() }, { enabled: false });
     const refused = await api().post<Refusal>('/workflows/off/trigger', {});
     expect([refused.status, refused.body.error.code]).toEqual([409, 'WORKFLOW_DISABLED']);
@@ -324,7 +327,7 @@ describe('disabling and deleting', () => {
     expect((await api().post('/workflows/off/trigger', {})).status).toBe(201);
   });
 
-  it('a deleted one is gone, its runs go on, and its name is free', async () => {
+  it('a deleted pipeline is gone, its runs go on, and its name is free', async () => {
     const tasks = { hold: { wait_for_webhook: {} }, after: call('/late', { needs: ['hold'] }) };
     const { body: first } = await create(api(), 'mortal', tasks);
     const runId = await trigger(api(), 'mortal');
@@ -360,7 +363,7 @@ describe('disabling and deleting', () => {
     expect(await api().pawl.result(executionId)).toMatchObject({ status: 'Cancelled' });
   });
 
-  it('a recreated one is not answered with a run of the deleted one', async () => {
+  it('a recreated pipeline does not answer with a run of the deleted pipeline', async () => {
     const once = { 'Idempotency-Key': 'heir-1' };
     await create(api(), 'heir', { a: call() });
     expect((await api().post('/workflows/heir/trigger', {}, once)).status).toBe(201);
@@ -370,7 +373,7 @@ describe('disabling and deleting', () => {
     expect([status, body.error.code]).toEqual([409, 'WFENG001']);
   });
 
-  it('a recreated one starts from its own definition, also when it is the same', async () => {
+  it('a recreated pipeline runs its own definition, even when it is the same as before', async () => {
     await create(api(), 'phoenix', { a: call('/phoenix') });
     await ended(api(), 'phoenix', await trigger(api(), 'phoenix'));
     await api().send('DELETE', '/workflows/phoenix');

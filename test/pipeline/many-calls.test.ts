@@ -1,5 +1,5 @@
-// As many calls are on their way at once as actions may run, also when all of them go to one host: a call that waited in the client
-// for a connection would use up the time that its attempt has.
+// As many calls run at once as actions may run, even when all of them go to one host. A call that waited in the client for a
+// connection would use up the time of its attempt.
 
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -7,12 +7,12 @@ import { expect, it, onTestFinished } from 'vitest';
 import { useApi } from '../workflow/api.ts';
 import { create, ended, trigger } from './run.ts';
 
-/** More than the connections that one host gets by default. */
+/** More than the number of connections that one host gets by default. */
 const AT_ONCE = 300;
 
 const api = useApi({ http: { allowLoopback: true }, engine: { maxParallelActions: AT_ONCE } });
 
-it('calls one host as often at once as actions may run', async () => {
+it('a pipeline can call one host as many times at once as actions may run', async () => {
   const { url } = await serverThatAnswersAll(AT_ONCE);
   const tasks = Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`t${index}`, { url }]));
   await create(api(), 'all-at-once', tasks);
@@ -23,7 +23,7 @@ it('calls one host as often at once as actions may run', async () => {
   }
 });
 
-/** Answers nobody before so many have asked. */
+/** Answers nobody until `count` requests have come. */
 async function serverThatAnswersAll(count: number) {
   let waiting: ServerResponse[] = [];
   const server = createServer((_request, response) => {

@@ -1,4 +1,5 @@
-// Pipelines by chance: what is posted, and what it means (reading.ts). The application they call answers as its path says.
+// Random pipelines: the definition to post, and its meaning (reading.ts). The path of a call tells the called application what to
+// answer.
 
 import type { ServerResponse } from 'node:http';
 import type { ReceivedRequest } from '../../src/action/http/server.testing.ts';
@@ -143,7 +144,7 @@ function refuse(message: string): never {
   throw new Refusal(message);
 }
 
-/** The application. */
+/** The application that the pipelines call. */
 export function answerRequest({ path, body }: ReceivedRequest, response: ServerResponse): void {
   const [, kind, code] = path.split('/');
   switch (kind) {

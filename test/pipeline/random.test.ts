@@ -1,4 +1,5 @@
-// Random pipelines through the API against an independent reading of docs/pipelines.md: every status, status code, body and message.
+// Random pipelines through the API, compared with an independent reading of docs/pipelines.md: every status, status code, body
+// and message.
 
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { testServers } from '../../src/action/http/server.testing.ts';

@@ -1,9 +1,9 @@
-// An independent model of pipelines, without a line of the engine: the result of every task. Nothing runs here; the tasks carry
-// what they mean beside what they say.
+// An independent model of pipelines, without a line of the engine, that gives the result of every task. Nothing runs here: each
+// task carries its meaning beside its definition.
 
 import type { Json } from '../../src/core/json/json.ts';
 
-/** What conditions and templates see of a task that has ended. */
+/** What conditions and templates see of an ended task. */
 export interface View {
   readonly status: string;
   readonly status_code: number | null;
@@ -13,9 +13,9 @@ export interface View {
 
 export interface Meaning {
   readonly needs: readonly string[];
-  /** null: it has no `if`. */
+  /** null: the task has no `if`. */
   readonly holds: ((view: (name: string) => View) => boolean) | null;
-  /** What becomes of it when it runs. Throws a Refusal when a template cannot be resolved. */
+  /** The result of the task when it runs. Throws a Refusal when a template cannot be resolved. */
   readonly run: (view: (name: string) => View) => View;
 }
 
@@ -30,7 +30,7 @@ export class Refusal extends Error {}
 const NOTHING = { status_code: null, body: null };
 const SKIPPED: Outcome = { view: { status: 'skipped', ...NOTHING } };
 
-/** Every task stands after what it needs. */
+/** Every task must come after the tasks that it needs. */
 export function readPipeline(tasks: ReadonlyMap<string, Meaning>): Map<string, Outcome> {
   const outcomes = new Map<string, Outcome>();
   const view = (name: string): View => outcomes.get(name)!.view;
@@ -45,7 +45,7 @@ export function hasSucceeded({ status }: View): boolean {
   return status === 'success' || status === 'received';
 }
 
-/** What the API shows: a received webhook is a success. */
+/** The status that the API shows: a received webhook is a success. */
 export function shownStatus({ status }: View): string {
   return status === 'received' ? 'success' : status;
 }

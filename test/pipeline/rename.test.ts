@@ -1,4 +1,4 @@
-// A pipeline under another name: what moves with it, and what stays.
+// A pipeline under a new name: what moves with it, and what stays.
 
 import { expect, it } from 'vitest';
 import type { JsonObject } from '../../src/core/json/json.ts';
@@ -39,7 +39,7 @@ it('a renamed pipeline keeps its id, its webhook and its runs, and runs in fligh
   const { body: runs } = await api().get<{ data: { id: string }[] }>('/workflows/new-name/runs');
   expect(runs.data.map(({ id }) => id)).toEqual([after, inFlight]);
 
-  // The old name is free, and the way back too.
+  // The old name is free, and the pipeline can be renamed back.
   await create(api(), 'old-name', { c: call() });
   const taken = await api().send<Refusal>('PUT', '/workflows/new-name', { name: 'old-name', tasks: { b: call() } });
   expect([taken.status, taken.body.error.code]).toEqual([409, 'WORKFLOW_EXISTS']);
@@ -51,7 +51,7 @@ it('a renamed pipeline keeps its id, its webhook and its runs, and runs in fligh
   expect(back.body.data).toMatchObject({ id: body.data.id, name: 'old-name', webhook_url: body.data.webhook_url });
 });
 
-it('a new name that is not one is refused', async () => {
+it('renaming a pipeline to an invalid name is refused', async () => {
   await create(api(), 'well-named', { a: call() });
   const { status } = await api().send('PUT', '/workflows/well-named', { name: 'Not A Name', tasks: { a: call() } });
   expect(status).toBe(400);

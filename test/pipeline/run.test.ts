@@ -14,8 +14,8 @@ const shop = useShop();
 
 const call = (path: string, rest: JsonObject = {}): JsonObject => ({ url: `${shop().url}${path}`, ...rest });
 
-describe('a trigger', () => {
-  it('answers with the run', async () => {
+describe('a trigger of a pipeline', () => {
+  it('triggering a pipeline answers with the run', async () => {
     const { body: pipeline } = await create(api(), 'started', { a: call('/started') });
     const { status, body } = await api().post('/workflows/started/trigger', { order_id: 1 });
     expect(status).toBe(201);
@@ -29,13 +29,16 @@ describe('a trigger', () => {
     });
   });
 
-  it.each<Json>([{ tenantId: 'mine', n: 1 }, [1, 2], 'text', 7, true])('takes any JSON: %j', async (body) => {
-    const name = `any-${JSON.stringify(body).replaceAll(/[^a-z0-9]/g, '')}`;
-    await runOnce(api(), name, { a: call(`/${name}`, { body: { got: '{{trigger.body}}' } }) }, body);
-    expect(shop().bodies(`/${name}`)).toEqual([{ got: body }]);
-  });
+  it.each<Json>([{ tenantId: 'mine', n: 1 }, [1, 2], 'text', 7, true])(
+    'a trigger accepts any JSON: %j',
+    async (body) => {
+      const name = `any-${JSON.stringify(body).replaceAll(/[^a-z0-9]/g, '')}`;
+      await runOnce(api(), name, { a: call(`/${name}`, { body: { got: '{{trigger.body}}' } }) }, body);
+      expect(shop().bodies(`/${name}`)).toEqual([{ got: body }]);
+    },
+  );
 
-  it('shows headers in lower case, and not what proves who asked', async () => {
+  it('a trigger passes headers on in lower case, without credentials', async () => {
     const body = { shop: '{{trigger.headers.x-shop-id}}', all: '{{trigger.headers}}' };
     await create(api(), 'headers', { a: call('/headers', { body }) });
     const owner = { tenantId: 'default', name: 'shop', roles: [], expiresAt: null };
@@ -48,7 +51,7 @@ describe('a trigger', () => {
     expect(JSON.stringify(seen)).not.toContain(key);
   });
 
-  it('with an Idempotency-Key starts one run, however often it is sent', async () => {
+  it('a trigger sent many times with one Idempotency-Key starts one run', async () => {
     await create(api(), 'once', { a: call('/once') });
     const send = () =>
       api().post<{ data: { run_id: string } }>('/workflows/once/trigger', {}, { 'Idempotency-Key': 'k-1' });
@@ -62,7 +65,7 @@ describe('a trigger', () => {
     expect([other.status, other.body.error.code]).toEqual([409, 'WFENG001']);
   });
 
-  it('works on a graph, and execute works on a pipeline', async () => {
+  it('`trigger` works on a graph, and `execute` works on a pipeline', async () => {
     await api().post('/workflows', echo('graph', '{{ trigger.name }}'));
     await api().post('/workflows/graph/publish');
     const run = await ended(api(), 'graph', await trigger(api(), 'graph', { name: 'Ada' }));
@@ -83,7 +86,7 @@ describe('a trigger', () => {
 });
 
 describe('runs of one pipeline at once', () => {
-  it('do not see each other', async () => {
+  it('runs of one pipeline at the same time do not see each other', async () => {
     await create(api(), 'crowd', {
       open: call('/crowd-open', { body: { id: '{{trigger.body.id}}', url: '{{wait.paid.url}}' } }),
       paid: { needs: ['open'], wait_for_webhook: {} },
@@ -108,7 +111,7 @@ describe('runs of one pipeline at once', () => {
 });
 
 describe('the result of each task', () => {
-  it('is as documented', async () => {
+  it('the result of a task has the documented fields', async () => {
     shop().answer('/charge', 200, { amount: 12 });
     const run = await runOnce(api(), 'documented', {
       charge: call('/charge'),
@@ -140,7 +143,7 @@ describe('the result of each task', () => {
     expect(bodies.tasks.charge!.response_headers).toMatchObject({ 'content-type': 'application/json' });
   });
 
-  it('a failure skips what needs it, step by step, unless a condition decides', async () => {
+  it('a failed task skips the tasks that need it, unless a condition decides otherwise', async () => {
     shop().answer('/declined', 402, { reason: 'no money' });
     const run = await runOnce(api(), 'cascade', {
       charge: call('/declined'),
@@ -173,7 +176,7 @@ describe('the result of each task', () => {
     expect(shop().bodies('/never')).toEqual([]);
   });
 
-  it('counts the tries', async () => {
+  it('the result of a task counts its attempts', async () => {
     shop().answer('/flaky', 503, {});
     await create(api(), 'flaky', { a: call('/flaky', { retries: 1 }) });
     const runId = await trigger(api(), 'flaky');
@@ -190,14 +193,14 @@ describe('the result of each task', () => {
     expect(new Set(keys).size).toBe(1);
   });
 
-  it('a server that cannot be reached fails the task', async () => {
+  it('a task fails when its server cannot be reached', async () => {
     const run = await runOnce(api(), 'refused', { a: { url: 'http://127.0.0.1:1', retries: 0 } });
     expect(run.tasks.a).toMatchObject({ status: 'failed', status_code: null, error_message: expect.any(String) });
   });
 });
 
-describe('sleeping', () => {
-  it('shows until when, then goes on', async () => {
+describe('a sleeping task', () => {
+  it('a sleeping task shows when it wakes, and then the run goes on', async () => {
     await create(api(), 'naps', {
       a: call('/nap'),
       nap: { needs: ['a'], sleep: 1 },
@@ -215,7 +218,7 @@ describe('sleeping', () => {
 });
 
 describe('the end of a run', () => {
-  it('is `timeout` when it takes longer than it may', async () => {
+  it('a run that takes longer than it may ends as `timeout`', async () => {
     await create(
       api(),
       'expires',
@@ -227,7 +230,7 @@ describe('the end of a run', () => {
     expect(run.tasks.b!.status).toBe('skipped');
   });
 
-  it('is `cancelled` when somebody says so, once', async () => {
+  it('a run that is cancelled ends as `cancelled`, once', async () => {
     await create(api(), 'stopped', { a: { sleep: '1h' }, b: call('/never', { needs: ['a'] }) });
     const runId = await trigger(api(), 'stopped');
     await runUntil(api(), 'stopped', runId, ({ tasks }) => tasks.a?.status === 'sleeping');
@@ -244,7 +247,7 @@ describe('the end of a run', () => {
     expect(late.body.error.message).toBe('the run has already ended as completed');
   });
 
-  it('is told to whoever cancels at the same moment: a cancel that came too late is no success', async () => {
+  it('a cancel that comes too late is answered with 409, not with success', async () => {
     const hops = ['a', 'b', 'c', 'd'];
     const tasks = hops.map((name, index) => [name, call('/race', { needs: hops.slice(0, index) })]);
     await create(api(), 'race', Object.fromEntries(tasks));
@@ -260,7 +263,7 @@ describe('the end of a run', () => {
     }
   });
 
-  it('is `failed` only when the engine gives up', async () => {
+  it('a run ends as `failed` only when the engine gives up', async () => {
     await create(api(), 'unreadable', { a: call('/never') });
     await withClient(api().database.connectionString, (client) =>
       client.query(`update workflow_definitions set definition = '{}' where workflow_id = 'unreadable'`),
@@ -271,7 +274,7 @@ describe('the end of a run', () => {
 });
 
 describe('a run that the engine gave up on', () => {
-  it('has no task that anybody is at', async () => {
+  it('a run that the engine gave up on has no running task', async () => {
     await create(api(), 'abandoned', {
       a: call('/abandoned', { body: { url: '{{wait.paid.url}}' } }),
       paid: { needs: ['a'], wait_for_webhook: {} },
@@ -296,7 +299,7 @@ describe('a run that the engine gave up on', () => {
 });
 
 describe('lists of runs', () => {
-  it('newest first, in pages', async () => {
+  it('runs are listed newest first, in pages', async () => {
     await create(api(), 'listed', { a: call('/listed') });
     const started: string[] = [];
     for (let i = 0; i < 5; i++) started.unshift(await trigger(api(), 'listed'));
@@ -317,7 +320,7 @@ describe('lists of runs', () => {
     expect(rest.body).not.toHaveProperty('nextCursor');
   });
 
-  it('of the statuses that are asked for', async () => {
+  it('runs are listed by the statuses asked for', async () => {
     await create(api(), 'sorted', { a: call('/sorted'), wait: { if: 'trigger.body.wait', wait_for_webhook: {} } });
     const done = await trigger(api(), 'sorted');
     await ended(api(), 'sorted', done);
@@ -335,7 +338,7 @@ describe('lists of runs', () => {
     expect((await api().get<Refusal>('/workflows/sorted/runs?status=done')).status).toBe(400);
   });
 
-  it('say the same of its start as the answer that started it, also to whoever repeats it', async () => {
+  it('a run has the same start time in every answer, even to a repeated trigger', async () => {
     await create(api(), 'begun', { a: call('/begun') });
     const once = { 'idempotency-key': 'begun-once' };
     const start = () =>
@@ -348,7 +351,7 @@ describe('lists of runs', () => {
     );
   });
 
-  it("another workflow's and another tenant's runs are 404", async () => {
+  it('runs of another workflow or another tenant answer 404', async () => {
     const run = await runOnce(api(), 'mine', { a: call('/mine') });
     expect((await api().get(`/workflows/mine/runs/${run.id}`)).status).toBe(200);
     for (const path of [`/workflows/listed/runs/${run.id}`, '/workflows/mine/runs/run_1', '/workflows/mine/runs/x']) {

@@ -1,4 +1,4 @@
-// Starting runs and waiting for what becomes of them, through the API alone.
+// Starts runs and waits for their results, through the API alone.
 
 import type { Json, JsonObject } from '../../src/core/json/json.ts';
 import type { Api } from '../workflow/api.ts';
@@ -40,7 +40,7 @@ export async function trigger(api: Api, name: string, body: Json = {}): Promise<
 export const getRun = async (api: Api, name: string, runId: string, query = ''): Promise<Run> =>
   (await api.get<{ data: Run }>(`/workflows/${name}/runs/${runId}${query}`)).body.data;
 
-/** Asks until it is so. */
+/** Asks until the condition holds. */
 export async function runUntil(api: Api, name: string, runId: string, isSo: (run: Run) => boolean): Promise<Run> {
   for (;;) {
     const run = await getRun(api, name, runId);
@@ -54,11 +54,11 @@ export async function ended(api: Api, name: string, runId: string): Promise<Run>
   return getRun(api, name, runId);
 }
 
-/** Runs and executions have the same ids, written differently. */
+/** Runs and executions have the same ids in different notations. */
 export const executionIdOf = (runId: string): string =>
   runId.slice('run_'.length).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 
-/** Creates a pipeline, runs it once and gives the run when it has ended. */
+/** Creates a pipeline, runs it once and returns the ended run. */
 export async function runOnce(api: Api, name: string, tasks: JsonObject, body: Json = {}): Promise<Run> {
   await create(api, name, tasks);
   return ended(api, name, await trigger(api, name, body));

@@ -1,4 +1,4 @@
-// The application that pipelines call in these tests: answers by path, and remembers who asked what.
+// The application that pipelines call in these tests: it answers by path, and remembers the requests.
 
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll } from 'vitest';
@@ -8,9 +8,9 @@ import type { Json } from '../../src/core/json/json.ts';
 export interface Shop {
   readonly url: string;
   readonly received: ReceivedRequest[];
-  /** What the application answers at a path from now on; 200 and `{}` where nothing was said. */
+  /** Sets the answer at a path from now on. The default is 200 and `{}`. */
   answer(path: string, status: number, body: Json): void;
-  /** The bodies that came to a path, oldest first. */
+  /** The bodies received at a path, oldest first. */
   bodies(path: string): Json[];
 }
 

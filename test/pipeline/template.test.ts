@@ -1,4 +1,5 @@
-// Templates of tasks: what cannot be resolved fails the task as `template_error` and names the expression.
+// Templates of tasks: a template that cannot be resolved fails the task with `template_error`, and the error names the
+// expression.
 
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/core/json/json.ts';
@@ -11,8 +12,8 @@ const shop = useShop();
 
 const call = (path: string, rest: JsonObject = {}): JsonObject => ({ url: `${shop().url}${path}`, ...rest });
 
-describe('in the tasks of a run', () => {
-  it('a template that cannot be resolved fails its task and says which', async () => {
+describe('templates in the tasks of a run', () => {
+  it('a template that cannot be resolved fails its task, and the error names the template', async () => {
     const run = await runOnce(api(), 'unresolved', {
       charge: call('/empty'),
       receipt: call('/never', { needs: ['charge'], body: { id: '{{tasks.charge.body.order_id}}' } }),
@@ -23,7 +24,7 @@ describe('in the tasks of a run', () => {
     expect(run.status).toBe('completed');
   });
 
-  it('null for a URL or a header is a template that cannot be resolved, also when it is all of it', async () => {
+  it('a template that is null for a URL or a header fails its task', async () => {
     shop().answer('/nothing', 200, { at: null, trace: null, count: 3 });
     const run = await runOnce(api(), 'null-for-text', {
       ask: call('/nothing'),
@@ -41,7 +42,7 @@ describe('in the tasks of a run', () => {
     expect(shop().bodies('/never')).toEqual([]);
   });
 
-  it('a response over 256 KB is cut, and whoever reads into it is told so', async () => {
+  it('a response over 256 KB is cut, and a template that reads it fails with the reason', async () => {
     shop().answer('/large', 200, { amount: 1, filler: 'x'.repeat(300 * 1024) });
     const run = await runOnce(api(), 'truncated', {
       charge: call('/large'),

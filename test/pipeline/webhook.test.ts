@@ -1,4 +1,4 @@
-// wait_for_webhook from end to end: the URL is handed out by an earlier task, and its receiver calls back (I10).
+// wait_for_webhook from end to end: an earlier task hands out the URL, and the receiver calls back (I10).
 
 import { describe, expect, it } from 'vitest';
 import type { Json, JsonObject } from '../../src/core/json/json.ts';
@@ -11,7 +11,7 @@ const shop = useShop();
 
 const call = (path: string, rest: JsonObject = {}): JsonObject => ({ url: `${shop().url}${path}`, ...rest });
 
-/** A checkout whose payment is confirmed by a callback; gives the run and the callback's path. */
+/** A checkout whose payment is confirmed by a callback. Returns the run and the path of the callback. */
 async function checkout(
   name: string,
   wait: JsonObject,
@@ -40,7 +40,7 @@ const callBack = (path: string, body: Json = { payment_id: 'p-1' }, headers: Rec
 const isWaiting = ({ tasks }: Run) => tasks.paid?.status === 'waiting';
 
 describe('a callback', () => {
-  it('goes on with its payload, the first one, and is answered the same every time', async () => {
+  it('the first of many callbacks continues the run, and all get the same answer', async () => {
     const { runId, path } = await checkout('paid', { timeout: '1h' });
     const waiting = await runUntil(api(), 'paid', runId, isWaiting);
     expect(waiting.tasks.paid).toMatchObject({ status_code: null, wake_at: expect.any(String) });
@@ -54,7 +54,7 @@ describe('a callback', () => {
     expect(tasks.paid!.response_body).toEqual({ payment_id: (shop().bodies('/ship-paid')[0] as JsonObject).id });
   });
 
-  it('that comes before the wait begins is kept for it', async () => {
+  it('a callback that comes before the wait begins is kept for it', async () => {
     const { runId, path } = await checkout('early', { timeout: '1h' }, { nap: { sleep: 1 } });
     expect((await callBack(path)).status).toBe(200);
     const run = await ended(api(), 'early', runId);
@@ -62,7 +62,7 @@ describe('a callback', () => {
     expect(shop().bodies('/ship-early')).toEqual([{ id: 'p-1' }]);
   });
 
-  it('that came early for a wait that is skipped then is answered the same when it is sent again', async () => {
+  it('an early callback for a wait that is then skipped gets the same answer when sent again', async () => {
     const tasks = {
       open: call('/open-unused', { body: { callback_url: '{{wait.paid.url}}' } }),
       check: { needs: ['open'], sleep: 1 },
@@ -82,7 +82,7 @@ describe('a callback', () => {
     expect(await again()).toBe(200);
   });
 
-  it('that does not come in time is a timeout, and gone when it comes later', async () => {
+  it('a wait without a callback in time ends as a timeout, and a late callback gets 410', async () => {
     const { runId, path } = await checkout('late', { timeout: 1 });
     const run = await ended(api(), 'late', runId);
     expect(run.status).toBe('completed');
@@ -91,7 +91,7 @@ describe('a callback', () => {
     expect([late.status, late.body.error.code]).toEqual([410, 'CALLBACK_GONE']);
   });
 
-  it('of a cancelled run is gone', async () => {
+  it('a callback to a cancelled run gets 410', async () => {
     const { runId, path } = await checkout('stopped', {});
     await runUntil(api(), 'stopped', runId, isWaiting);
     await api().post(`/workflows/stopped/runs/${runId}/cancel`);
@@ -99,7 +99,7 @@ describe('a callback', () => {
     expect((await callBack(path)).status).toBe(410);
   });
 
-  it('with a token that was tampered with is unknown', async () => {
+  it('a callback with a forged token gets 404', async () => {
     const { path } = await checkout('guarded', {});
     const { path: other } = await checkout('victim', {});
     const [id, , seal] = path.slice('/wh/'.length).split('.');
@@ -114,7 +114,7 @@ describe('a callback', () => {
     }
   });
 
-  it('of more than 256 KB is cut there, and whoever reads into it is told so', async () => {
+  it('a callback over 256 KB is cut there, and a template that reads it fails with the reason', async () => {
     const { runId, path } = await checkout('large', {});
     const text = JSON.stringify({ payment_id: 'p-1', filler: 'é'.repeat(200 * 1024) });
     const headers = { 'content-type': 'application/json' };
@@ -133,7 +133,7 @@ describe('a callback', () => {
     });
   });
 
-  it('of more than 256 KB that comes early is cut as well', async () => {
+  it('an early callback over 256 KB is cut as well', async () => {
     const { runId, path } = await checkout('early-large', {}, { nap: { sleep: 1 } });
     expect((await callBack(path, { payment_id: 'p-1', filler: 'x'.repeat(300 * 1024) })).status).toBe(200);
     const run = await ended(api(), 'early-large', runId);
@@ -141,7 +141,7 @@ describe('a callback', () => {
     expect(run.tasks.ship!.error_message).toMatch(/exceeded the 256KB limit/);
   });
 
-  it('is read as JSON whenever it is JSON', async () => {
+  it('a callback is read as JSON whenever it is JSON', async () => {
     const { runId, path } = await checkout('undeclared', {});
     const body = new TextEncoder().encode('{"payment_id":"p-9"}');
     expect((await fetch(`${api().url}${path}`, { method: 'POST', body })).status).toBe(200);
@@ -151,7 +151,7 @@ describe('a callback', () => {
   });
 
   it.each(['', 'garbage', 'application/', 'json; charset=utf-8'])(
-    'may say nothing of its content: "%s"',
+    'a callback may come with a useless content type: "%s"',
     async (type) => {
       const name = `type-${type.replaceAll(/[^a-z0-9]/g, '-')}`;
       const { runId, path } = await checkout(name, {});
@@ -162,7 +162,7 @@ describe('a callback', () => {
     },
   );
 
-  it('may be any content', async () => {
+  it('a callback may carry any content', async () => {
     const { runId, path } = await checkout('form', {});
     const response = await fetch(`${api().url}${path}`, { method: 'POST', body: 'payment_id=7' });
     expect(response.status).toBe(200);

@@ -1,5 +1,5 @@
-// Plans that meet what is wrong: each has a clear outcome, and nothing is lost. dbt that is not there, artifacts whose bytes were changed,
-// are gone or have expired, a list that is none, and a list that is another one when somebody tries again.
+// Plans that meet bad input: each has a clear outcome, and nothing is lost. The cases: dbt is not installed, an artifact was
+// changed, is gone or has expired, a list is not a list, and a list differs at a retry.
 
 import { cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,7 +13,7 @@ import { type TestDatabase, testDatabase, withClient } from '../support/database
 const folder = mkdtempSync(join(tmpdir(), 'pawl-bad-input-'));
 const common = { version: '1.0.0', connector: 'test', category: 'Test', outputs: z.unknown() } as const;
 
-/** Keeps a list as an artifact, and then does to it what its step says. */
+/** Keeps a list as an artifact, and then spoils the artifact as the step says. */
 const keeps = defineAction({
   ...common,
   type: 'test.keeps',
@@ -36,7 +36,7 @@ const keeps = defineAction({
 
 let lists = 0;
 const ran: string[] = [];
-/** Another list in every call. */
+/** Returns another list in every call. */
 const listing = defineAction({
   ...common,
   type: 'test.lists',
@@ -91,7 +91,7 @@ async function run(steps: readonly JsonObject[], schemaVersion = 'v2') {
 }
 
 describe('dbt that is not installed', () => {
-  it('fails the step for good, and the message says what to do', async () => {
+  it('a dbt step without dbt fails for good, and the message says what to do', async () => {
     const { result } = await run([{ stepId: 'run', type: 'DBT_RUN', inputs: { project: 'shop' } }]);
     expect(result).toMatchObject({
       status: 'Failed',
@@ -110,7 +110,7 @@ describe('a loop over an artifact', () => {
       },
     ]);
 
-  it('runs when nothing is wrong with the artifact', async () => {
+  it('a loop over an intact artifact succeeds', async () => {
     expect((await over('nothing')).result).toMatchObject({ status: 'Succeeded' });
   });
 
@@ -119,18 +119,21 @@ describe('a loop over an artifact', () => {
     ['reference', 'ARTIFACT_DIGEST_MISMATCH'],
     ['remove', 'ARTIFACT_GONE'],
     ['expire', 'ARTIFACT_NOT_FOUND'],
-  ])('fails, and no item runs, when the trouble is: %s', async (spoil, code) => {
+  ])('a loop over a damaged artifact (%s) fails, and no item runs', async (spoil, code) => {
     const { result } = await over(spoil);
     expect(result).toMatchObject({ status: 'Failed', error: { code, nodeId: 'each.items' } });
   });
 
-  it.each([[{ no: 'list' }], ['text'], [null]])('fails with NOT_A_LIST over %j', async (value) => {
-    expect((await over('nothing', value)).result).toMatchObject({ status: 'Failed', error: { code: 'NOT_A_LIST' } });
-  });
+  it.each([[{ no: 'list' }], ['text'], [null]])(
+    'a loop over an artifact that is not a list fails with NOT_A_LIST: %j',
+    async (value) => {
+      expect((await over('nothing', value)).result).toMatchObject({ status: 'Failed', error: { code: 'NOT_A_LIST' } });
+    },
+  );
 });
 
-describe('a loop over a list that is another one when it is tried again', () => {
-  it('runs the items that were recorded the first time', async () => {
+describe('a loop over a list that changes before a retry', () => {
+  it('a loop that is retried runs the items recorded the first time', async () => {
     const foreach = { from: 'list.output.items', parallel: 1 };
     const each = {
       stepId: 'each',

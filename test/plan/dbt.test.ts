@@ -1,5 +1,5 @@
-// The real dbt, from end to end: the example plan compiles, runs and tests a project on DuckDB; failures are told as what they
-// are. `npm run servers` obtains dbt; without it these tests are skipped, and say so.
+// The real dbt, from end to end: the example plan compiles, runs and tests a project on DuckDB, and failures get the right code.
+// `npm run servers` obtains dbt; without dbt these tests are skipped, and say so.
 
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -43,7 +43,7 @@ describe.skipIf(!isThere)('a plan of dbt steps', { timeout: 300_000 }, () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  /** Processes whose command line names this test's folder. */
+  /** Processes whose command line names the folder of this test. */
   const dbtProcesses = () =>
     readdirSync('/proc').filter((pid) => {
       try {
@@ -71,7 +71,7 @@ describe.skipIf(!isThere)('a plan of dbt steps', { timeout: 300_000 }, () => {
     steps: [...steps],
   });
 
-  it('compiles, runs and tests the example, and leaves a StepOutput with artifacts for every step', async () => {
+  it('the dbt example compiles, runs and tests, and each step leaves a StepOutput with artifacts', async () => {
     const definition = JSON.parse(await readFile(join(EXAMPLES, 'dbt-orders.json'), 'utf8')) as Json;
     const { executionId, result } = await run(definition);
     expect(result).toMatchObject({ status: 'Succeeded' });
@@ -90,7 +90,7 @@ describe.skipIf(!isThere)('a plan of dbt steps', { timeout: 300_000 }, () => {
     });
   });
 
-  it('fails for good when a test of the data fails, and says which', async () => {
+  it('a dbt step fails for good when a data test fails, and the error names the test', async () => {
     const strict = step('strict', 'DBT_TEST', { project: 'shop', select: 'no_small_orders' });
     const { result } = await run(planOf('dbt-strict', [strict]));
     expect(result).toMatchObject({
@@ -99,14 +99,14 @@ describe.skipIf(!isThere)('a plan of dbt steps', { timeout: 300_000 }, () => {
     });
   });
 
-  it('fails for good when a model is broken', async () => {
+  it('a dbt step fails for good when a model is broken', async () => {
     writeFileSync(join(folder, 'shop/models/broken.sql'), 'select nothing from nowhere');
     const { result } = await run(planOf('dbt-broken', [step('run', 'DBT_RUN', { project: 'shop', select: 'broken' })]));
     rmSync(join(folder, 'shop/models/broken.sql'));
     expect(result).toMatchObject({ status: 'Failed', error: { code: 'DBT_MODEL_FAILED', nodeId: 'run' } });
   });
 
-  /** The steps of a plan on the PostgreSQL of the tests, reached at this port. */
+  /** The steps of a plan on the PostgreSQL of the tests, reached at the given port. */
   function onPostgres(steps: readonly JsonObject[], port?: number): JsonObject[] {
     const { username, pathname, port: own } = new URL(warehouse.connectionString);
     const env = { DBT_SHOP_USER: username, DBT_SHOP_NAME: pathname.slice(1), DBT_SHOP_PORT: String(port ?? own) };
@@ -118,7 +118,7 @@ describe.skipIf(!isThere)('a plan of dbt steps', { timeout: 300_000 }, () => {
     }));
   }
 
-  it('compiles, runs and tests the example on PostgreSQL, and tells the rows', async () => {
+  it('the dbt example compiles, runs and tests on PostgreSQL, and reports the rows', async () => {
     const definition = JSON.parse(await readFile(join(EXAMPLES, 'dbt-orders.json'), 'utf8')) as { steps: JsonObject[] };
     const { result } = await run({ ...planOf('dbt-postgres', onPostgres(definition.steps)) });
     expect(result).toMatchObject({ status: 'Succeeded', outputs: { metadata: { counts: { passed: 3 } } } });
@@ -133,7 +133,7 @@ describe.skipIf(!isThere)('a plan of dbt steps', { timeout: 300_000 }, () => {
     expect(rows.rows).toMatchObject([{ customer: 'ada' }, { customer: 'bob' }]);
   });
 
-  it('tells what dbt says while it runs, and is tried again when the connection is lost in the middle', async () => {
+  it('a dbt step shows the output of dbt as it runs, and is retried after a lost connection', async () => {
     const proxy = await startTcpProxy(Number(new URL(warehouse.connectionString).port));
     writeFileSync(join(folder, 'shop/models/endless.sql'), 'select pg_sleep(600) is null as slept');
     const steps = onPostgres([step('run', 'DBT_RUN', { project: 'shop', select: 'endless' })], proxy.port);
@@ -143,7 +143,7 @@ describe.skipIf(!isThere)('a plan of dbt steps', { timeout: 300_000 }, () => {
     const told: string[] = [];
     for await (const events of pawl.queries.follow(view, -1, AbortSignal.timeout(240_000))) {
       told.push(...events.map(({ type, data }) => `${type} ${String(data.message ?? '')}`));
-      // dbt says that it has begun, and will say nothing more.
+      // dbt logs that the model has started, and logs nothing more.
       if (told.some((line) => /^Log .*START sql table model/.test(line))) proxy.target(null);
     }
     await proxy.close();
@@ -152,11 +152,11 @@ describe.skipIf(!isThere)('a plan of dbt steps', { timeout: 300_000 }, () => {
       status: 'Failed',
       error: { code: 'DBT_CONNECTION_LOST', nodeId: 'run' },
     });
-    // Each line once, though the result has all of them again.
+    // Each line appears once, though the result contains all lines again.
     expect(told.filter((line) => line.includes('START sql table model'))).toHaveLength(1);
   });
 
-  it('is tried again when the database is away, and the password is in no log, table or artifact', async () => {
+  it('a dbt step is retried when the database is down, and its password is stored nowhere', async () => {
     const steps = onPostgres([step('run', 'DBT_RUN', { project: 'shop' })], 1);
     const { executionId, result } = await run(planOf('dbt-away', steps));
     expect(result).toMatchObject({ status: 'Failed', error: { code: 'DBT_CONNECTION_LOST', nodeId: 'run' } });
@@ -167,7 +167,7 @@ describe.skipIf(!isThere)('a plan of dbt steps', { timeout: 300_000 }, () => {
     expect(await tablesWith(database.connectionString, password)).toEqual([]);
   });
 
-  it('ends dbt and everything it started when the run is cancelled in the middle', async () => {
+  it('cancelling a run ends dbt and every process that it started', async () => {
     const slow = join(folder, 'shop/models/slow.sql');
     writeFileSync(slow, 'select count(*) as n from range(1000000000000) a, range(1000000) b');
     const definition = planOf('dbt-slow', [step('run', 'DBT_RUN', { project: 'shop', select: 'slow' })]);
@@ -180,7 +180,7 @@ describe.skipIf(!isThere)('a plan of dbt steps', { timeout: 300_000 }, () => {
     rmSync(slow);
   });
 
-  it('refuses a project outside its folder', async () => {
+  it('a dbt project outside the project folder is refused', async () => {
     const { result } = await run(planOf('dbt-outside', [step('run', 'DBT_RUN', { project: '../../etc' })]));
     expect(result).toMatchObject({ status: 'Failed', error: { code: 'DBT_PROJECT_NOT_FOUND' } });
   });

@@ -1,5 +1,5 @@
-// Plugins from the plan to the process: pinned, held to their schemas, limited. Each hostile plugin fails its own step, leaves no process
-// behind and harms nobody.
+// Plugins from the plan to the process: pinned, checked against their schemas, limited. Each hostile plugin fails its own step,
+// leaves no process behind and harms nobody.
 
 import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -73,7 +73,7 @@ const hostile = (pluginId: string, code: string, manifest: JsonObject = {}) => {
   return run({ pluginId, pluginVersion: '1.0.0' });
 };
 
-/** Processes of plugins that are still there. */
+/** Processes of plugins that are still running. */
 const leftBehind = () =>
   readdirSync('/proc').filter((pid) => {
     try {
@@ -90,7 +90,7 @@ describe('a plugin', { timeout: 120_000 }, () => {
   const MASK = `export const handlers = { MASK: async ({ text }, { log, putArtifact }) => {
     await log('masking ' + text.length); const ref = await putArtifact('masked.txt', '***'); return { masked: '***', ref } } }`;
 
-  it('runs its handler with the APIs that it may use, pinned by version or by digest', async () => {
+  it('a plugin pinned by version or by digest runs its handler with the APIs that it may use', async () => {
     const schema = { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] };
     const manifest = { allowedAPIs: ['log', 'putArtifact'], inputSchema: schema };
     const digest = install('masking', '1.0.0', MASK, manifest);
@@ -103,7 +103,7 @@ describe('a plugin', { timeout: 120_000 }, () => {
     expect(wrong).toMatchObject({ status: 'Failed', error: { code: 'PLUGIN_INPUT_INVALID' } });
   });
 
-  it('does not run when its bytes are not the pinned ones, or it is not there', async () => {
+  it('a plugin that is missing or whose bytes are not the pinned ones does not run', async () => {
     const digest = install('changed', '1.0.0', MASK);
     install('changed', '1.0.0', `${MASK} // another`);
     const pluginDigest = digest;
@@ -117,7 +117,7 @@ describe('a plugin', { timeout: 120_000 }, () => {
     }
   });
 
-  it('fails its step when its output is not what its schema says', async () => {
+  it('a plugin whose output breaks its schema fails its step', async () => {
     const outputSchema = { type: 'object', required: ['rows'] };
     const result = await hostile('untrue', 'export default () => ({ other: 1 })', { outputSchema });
     expect(result).toMatchObject({ status: 'Failed', error: { code: 'PLUGIN_OUTPUT_INVALID' } });
@@ -146,7 +146,7 @@ describe('a plugin', { timeout: 120_000 }, () => {
       'export default (_, api) => api.http({ url: "http://example.com" })',
       'not a function',
     ],
-  ])('with %s fails its step and is gone', async (what, code, message) => {
+  ])('a plugin with %s fails its step and leaves no process', async (what, code, message) => {
     const limits = { timeoutMs: what === 'an endless loop' ? 1_500 : 20_000, memoryMb: 32 };
     const result = await hostile(`hostile-${plans}`, code, { limits });
     expect(result).toMatchObject({ status: 'Failed', error: { message: expect.stringMatching(message) } });
@@ -171,7 +171,7 @@ describe('a plugin', { timeout: 120_000 }, () => {
       'writes a file',
       `import { writeFileSync } from 'node:fs'; export default () => { writeFileSync('/tmp/pawl-plugin-was-here', 'x'); return {} }`,
     ],
-  ])('that %s is refused by its process', async (_what, code) => {
+  ])('a plugin that %s is denied by the restrictions of its process', async (_what, code) => {
     const result = await hostile(`hostile-${plans}`, code);
     expect(result).toMatchObject({
       status: 'Failed',
@@ -179,7 +179,7 @@ describe('a plugin', { timeout: 120_000 }, () => {
     });
   });
 
-  it('that opens a connection reaches nobody', async () => {
+  it('a plugin that opens a connection reaches nobody', async () => {
     const code = `import { connect } from 'node:net'; export default () => new Promise((resolve, reject) => {
       const socket = connect(${port}, '127.0.0.1', () => resolve({ reached: true })); socket.on('error', reject); })`;
     const result = await hostile('network', code);
@@ -187,7 +187,7 @@ describe('a plugin', { timeout: 120_000 }, () => {
     expect(wasReached).toBe(false);
   });
 
-  it('with localhost-only reaches itself, and nobody else', async () => {
+  it('a plugin with localhost-only reaches itself and nobody else', async () => {
     const code = `import { connect, createServer } from 'node:net';
       const reach = (port) => new Promise((resolve) => {
         const socket = connect(port, '127.0.0.1', () => { socket.destroy(); resolve('reached'); });
@@ -201,12 +201,12 @@ describe('a plugin', { timeout: 120_000 }, () => {
     expect(wasReached).toBe(false);
   });
 
-  it('that prints without end harms nobody, and sees no environment', async () => {
+  it('a plugin that prints endlessly harms nobody, and sees no environment variables', async () => {
     const code = `export default () => { for (let i = 0; i < 2e5; i++) console.log('x'.repeat(100)); return { env: Object.keys(process.env) } }`;
     expect(await hostile('loud', code)).toMatchObject({ status: 'Succeeded', outputs: { env: [] } });
   });
 
-  it('that breaks too often goes into quarantine, and the version before it runs', async () => {
+  it('a plugin that breaks too often goes into quarantine, and its previous version runs', async () => {
     install('risky', '1.0.0', 'export default () => ({ version: 1 })');
     install('risky', '1.1.0', 'export default () => process.exit(1)');
     for (let i = 0; i < 5; i++) {
@@ -219,7 +219,7 @@ describe('a plugin', { timeout: 120_000 }, () => {
     expect(again.lines).toEqual(['risky 1.1.0 is in quarantine: version 1.0.0 runs instead']);
   });
 
-  it('is in quarantine for every process, and another process sees it', async () => {
+  it('the quarantine of a plugin holds for every process', async () => {
     const other = await createPawl({
       database: { url: database.connectionString },
       plugin: { folder: join(folder, 'plugins') },
@@ -228,14 +228,14 @@ describe('a plugin', { timeout: 120_000 }, () => {
     const [health] = await other.store.pluginHealth({ pluginId: 'risky' });
     await other.close();
     expect(health).toMatchObject({ version: '1.1.0', quarantinedUntil: expect.any(Number) });
-    // As another process would, after it has done well.
+    // As another process would do after a good call.
     await pawl.store.pluginHealthPut({ pluginId: 'risky', version: '1.1.0', calls: [true], quarantinedUntil: null });
     expect(await run({ pluginId: 'risky', pluginVersion: '1.1.0' })).toMatchObject({ outputs: { version: 1 } });
   });
 });
 
 describe('a registered plugin', () => {
-  it('needs no folder, is pinned by version or digest, and its version never changes', async () => {
+  it('a registered plugin needs no folder, and its version never changes', async () => {
     const server = await createPawl({
       ...{ database: { url: database.connectionString }, runner: false, serve: true, server: { port: 0 } },
       auth: { allowLooseAuth: true },

@@ -1,5 +1,5 @@
-// What a step of an execution plan gets and leaves: secrets in the attempt only, outputs that are held to StepOutput, and results
-// that are too large to be kept inline.
+// What a step of an execution plan gets and leaves: secrets in the attempt only, outputs that are checked against StepOutput, and
+// results that are too large to keep inline.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -113,7 +113,7 @@ async function run(definition: Json) {
 const returning = (value: Json) => run(planOf([{ stepId: 'a', type: 'test.returns', inputs: { value } }]));
 
 describe('secretRefs of a step', () => {
-  it('are resolved in the attempt, at their path, and redacted from the outputs', async () => {
+  it('secretRefs are resolved in the attempt, at their path, and redacted from the outputs', async () => {
     const secretRefs = [{ provider: 'test', key: 'known', as: 'value.env.PASSWORD' }];
     const { result, attempts } = await run(
       planOf([{ stepId: 'a', type: 'test.returns', inputs: { value: { kept: 1, env: { OTHER: 'x' } } }, secretRefs }]),
@@ -125,7 +125,7 @@ describe('secretRefs of a step', () => {
     expect(JSON.stringify(attempts)).not.toContain('s3cret-value');
   });
 
-  it('that do not resolve fail the step before its action runs', async () => {
+  it('secretRefs that cannot be resolved fail the step before its action runs', async () => {
     for (const [ref, code] of [
       [{ provider: 'test', key: 'unknown' }, 'SECRET_NOT_FOUND'],
       [{ provider: 'nobody', key: 'known' }, 'SECRET_NOT_FOUND'],
@@ -136,15 +136,15 @@ describe('secretRefs of a step', () => {
   });
 });
 
-describe('outputs that say that they are a StepOutput', () => {
+describe('outputs in the form of a StepOutput', () => {
   const good = { status: 'SUCCESS', artifactRefs: [], metadata: { rows: 3 } };
 
-  it('are kept as they are when they are one, and other outputs are left alone', async () => {
+  it('a valid StepOutput is kept as it is, and other outputs are left alone', async () => {
     expect((await returning(good)).result).toMatchObject({ status: 'Succeeded', outputs: good });
     expect((await returning({ status: 'fine' })).result).toMatchObject({ outputs: { status: 'fine' } });
   });
 
-  it('fail the step when they are none: an artifact of another kind, an unknown field', async () => {
+  it('an invalid StepOutput fails the step: an unknown artifact kind, an unknown field', async () => {
     const wrong: [Json, string][] = [
       [{ ...good, artifactRefs: [{ uri: 's3://b/k', kind: 'picture' }] }, 'outputs.artifactRefs.0.kind'],
       [{ ...good, extra: 1 }, 'extra'],
@@ -156,14 +156,14 @@ describe('outputs that say that they are a StepOutput', () => {
     }
   });
 
-  it('fail the step with their own error when they say FAILED', async () => {
+  it('a StepOutput with the status FAILED fails the step with its own error', async () => {
     const error = { category: 'REMOTE', code: 'NO_ROWS', message: 'the table is empty', retryable: false };
     const { result, attempts } = await returning({ ...good, status: 'FAILED', error });
     expect(result).toMatchObject({ status: 'Failed', error: { code: 'NO_ROWS', message: 'the table is empty' } });
     expect(attempts[0]!.outputs).toContain('"status":"FAILED"');
   });
 
-  it('are made for a step that failed without any', async () => {
+  it('a step that fails without outputs gets a StepOutput', async () => {
     const { attempts } = await run(planOf([{ stepId: 'a', type: 'test.length', inputs: {} }]));
     expect(JSON.parse(attempts[0]!.outputs!)).toMatchObject({
       status: 'FAILED',
@@ -175,7 +175,7 @@ describe('outputs that say that they are a StepOutput', () => {
 });
 
 describe('outputs that are too large', () => {
-  it('become an artifact, stay readable by later steps, and leave small members where they are', async () => {
+  it('large outputs become an artifact that later steps can read, and small fields stay inline', async () => {
     const { executionId, result } = await run(
       planOf([
         { stepId: 'big', type: 'test.large', inputs: { size: 2_000 } },
@@ -192,12 +192,12 @@ describe('outputs that are too large', () => {
     expect(rows).toMatchObject([{ nodeId: 'big', kind: 'custom', contentType: 'application/json' }]);
   });
 
-  it('of more than 64 MB fail the step', async () => {
+  it('outputs over 64 MB fail the step', async () => {
     const { result } = await run(planOf([{ stepId: 'a', type: 'test.large', inputs: { size: 70_000 } }]));
     expect(result).toMatchObject({ status: 'Failed', error: { code: 'OUTPUT_TOO_LARGE' } });
   });
 
-  it('cannot be read back once the artifact is gone', async () => {
+  it('outputs in an artifact that is gone cannot be read back', async () => {
     const gone = { $artifact: { uri: 'pawl:artifacts/00000000-0000-7000-8000-000000000000' } };
     const { result } = await returning(gone);
     expect(result).toMatchObject({ status: 'Failed', error: { code: 'ARTIFACT_NOT_FOUND' } });
@@ -207,7 +207,7 @@ describe('outputs that are too large', () => {
 describe('a plan of schema version 2', () => {
   const outcomeOf = (result: unknown) => result as { status: string; outputs: JsonObject };
 
-  it('wraps the outputs of ordinary actions, and reads them as metadata', async () => {
+  it('a v2 plan wraps the outputs of ordinary actions as metadata', async () => {
     const { result } = await run(
       planOf(
         [
@@ -234,7 +234,7 @@ describe('a plan of schema version 2', () => {
     });
   });
 
-  it('calls hooks before and after each attempt; only a failed preStep fails it', async () => {
+  it('hooks run before and after each attempt, and only a failed preStep fails the attempt', async () => {
     called.length = 0;
     const noting = (phase: string) => ({
       type: 'test.note',
@@ -254,7 +254,7 @@ describe('a plan of schema version 2', () => {
     expect(called).toEqual(['before a null', 'after a SUCCESS', 'before a null', 'after a FAILED']);
   });
 
-  it('runs a step for each item of a list in an artifact', async () => {
+  it('a v2 plan runs a step for each item of a list in an artifact', async () => {
     const foreach = { from: 'list.output.artifactRefs[0]', parallel: 2 };
     const each = { stepId: 'each', type: 'core.echo', inputs: { got: '{{ item.n }}' }, dependsOn: ['list'], foreach };
     const listing = (value: Json) => ({ stepId: 'list', type: 'test.list', inputs: { value } });

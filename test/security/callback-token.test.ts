@@ -1,4 +1,4 @@
-// Whoever may only read cannot complete an approval: tokens of callbacks are hidden in every answer, event and log line.
+// A caller that may only read cannot complete an approval: callback tokens are hidden in every answer, event and log line.
 
 import { expect, it } from 'vitest';
 import { callbackToken } from '../../src/execution/callback-token.ts';
@@ -7,7 +7,7 @@ import { tokenFor, useServer } from '../server/api-server.ts';
 
 const server = useServer();
 
-it('a token that may read and not signal sees no token of a callback, wherever it stands', async () => {
+it('a caller that may read but not signal sees no callback token anywhere', async () => {
   const created = await server.post('/api/v1/workflows', {
     name: 'approval',
     tasks: {
@@ -34,7 +34,7 @@ it('a token that may read and not signal sees no token of a callback, wherever i
   expect(text).not.toMatch(/[0-9a-f]{32}\.[\w-]+\.[\w-]{24}/);
 });
 
-it('the log hides the token that an error repeats', () => {
+it('the log hides a callback token that an error repeats', () => {
   const lines: string[] = [];
   const token = callbackToken(new Uint8Array(32), { executionId: crypto.randomUUID(), nodeId: 'answer' });
   const log = createLog('info', { write: (line) => lines.push(line) });

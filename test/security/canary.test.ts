@@ -1,5 +1,6 @@
-// S6: a secret of every kind is used once, by honest and by leaky systems, and is then looked for in every row of every table, in
-// every log line, in the metrics, in the spans and in what the API shows: as it is, in base64, in hex and in a URL.
+// S6: a secret of every kind is used once, by honest and by leaky systems. Then the test searches for it in every row of every
+// table, in every log line, in the metrics, in the spans and in the answers of the API: in plain text, in base64, in hex and
+// URL-encoded.
 
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -17,7 +18,7 @@ import { otlpCollector } from '../telemetry/otlp-collector.ts';
 const key = (id: string) => `${id}=${randomBytes(32).toString('base64')}`;
 const [older, newer] = [key('older'), key('newer')];
 const lines: string[] = [];
-/** Says what it was given wherever it can: in an artifact, in pieces, in the log and in an error. */
+/** Repeats its secret wherever it can: in an artifact, in pieces, in the log and in an error. */
 const leaky = defineAction({
   type: 'test.leaky',
   version: '1.0.0',
@@ -44,7 +45,7 @@ afterAll(async () => {
   for (const one of [folder, pluginFolder]) rmSync(one, { recursive: true });
   await collector.standin.close();
 });
-/** A plugin that does the same: `MASK` fails with the secret in its message, `ECHO` returns it. */
+/** A plugin that does the same: `MASK` fails with the secret in its message, `ECHO` returns the secret. */
 const PLUGIN = `export const handlers = {
   ECHO: async ({ env }, { log, putArtifact }) => {
     await log('the password is ' + env.PASSWORD);
@@ -93,7 +94,7 @@ const everyRow = () =>
     return found;
   });
 
-/** The forms in which a secret would give itself away. Base64 begins at any of three offsets. */
+/** The forms in which a secret could leak. Base64 can begin at any of three offsets. */
 function formsOf(text: string): string[] {
   const bytes = Buffer.from(text);
   const shifted = [0, 1, 2].map((offset) =>
@@ -139,7 +140,7 @@ beforeAll(async () => {
     { name: 'kept', kind: 'header', header: 'X-Key', value: { provider: 'table', key: 'crm' } },
   ];
   for (const one of made) await server.post('/api/v1/connections', { connector: 'http', ...one });
-  // It tells everybody what it was sent.
+  // The remote server repeats everything that it was sent.
   remote().answer = ({ headers, path }) => ({
     status: path.startsWith('/fail') ? 400 : 200,
     headers: { 'x-said': String(headers.authorization ?? headers['x-key']) },
@@ -189,13 +190,13 @@ beforeAll(async () => {
 });
 
 describe('S6: a secret', () => {
-  it('stands in no row of any table', async () => {
+  it('a secret is in no row of any table', async () => {
     const rows = await everyRow();
     expect(rows.size).toBeGreaterThan(40);
     for (const [table, text] of rows) expect({ table, leaks: leaksIn(text) }).toEqual({ table, leaks: [] });
   });
 
-  it('stands in no log line, metric or answer of the API', async () => {
+  it('a secret is in no log line, metric or answer of the API', async () => {
     const paths = [
       ...executions.flatMap((id) =>
         ['?include=actions', '/journal', '/events', '/graph', '/nodes/ask'].map(
@@ -214,14 +215,14 @@ describe('S6: a secret', () => {
     expect(leaksIn(lines.join('\n'))).toEqual([]);
   });
 
-  it('stands in no span', async () => {
+  it('a secret is in no span', async () => {
     const traced = () => new Set(collector.spans.map(({ attributes }) => attributes.runId));
     await expect.poll(() => executions.filter((id) => !traced().has(id))).toEqual([]);
     expect(collector.text()).toContain('LEAKY');
     expect(leaksIn(collector.text())).toEqual([]);
   });
 
-  it('of a plan reaches the action, and stands in no file of the artifact store', () => {
+  it('a secret of a plan reaches the action, and is in no file of the artifact store', () => {
     expect(received).toEqual([canaries.plan]);
     const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
     const texts = files.map((entry) => readFileSync(join(entry.parentPath, entry.name), 'utf8'));
@@ -232,7 +233,7 @@ describe('S6: a secret', () => {
     ]);
   });
 
-  it('of a plan reaches a plugin, and is redacted from its outputs, log and error', async () => {
+  it('a secret of a plan reaches a plugin, and is redacted from its outputs, log and error', async () => {
     const [echoed, failed] = await Promise.all(
       executions.slice(-2).map(async (id) => (await server.get(`/api/v1/executions/${id}?include=actions`)).body),
     );
@@ -241,7 +242,7 @@ describe('S6: a secret', () => {
     expect(failed).toMatchObject({ status: 'Failed', error: { code: 'PLUGIN_FAILED', message: 'refused [redacted]' } });
   });
 
-  it('of a webhook that was kept in the clear is sealed by the next process, and then with its new key', async () => {
+  it('a webhook secret stored in the clear is sealed by the next process, then with the new key', async () => {
     const { connectionString: url } = server.database;
     const stored = () =>
       withClient(url, async (client) => {
@@ -267,7 +268,7 @@ describe('S6: a secret', () => {
     } finally {
       await other.close();
     }
-    // The first server has not got the new key: it says so instead of judging with what it cannot read.
+    // The first server does not have the new key: it says so instead of verifying with a secret that it cannot read.
     const answer = await server.post(`/api/v1/triggers/${triggerId}`, {}, { token: null });
     expect([answer.status, answer.body]).toMatchObject([
       503,
@@ -275,10 +276,10 @@ describe('S6: a secret', () => {
     ]);
   });
 
-  it('keeps a server from starting without its key, and says which', async () => {
+  it('a server without the key of a stored secret does not start, and names the key', async () => {
     const { connectionString: url } = server.database;
     await expect(createPawl({ database: { url } })).rejects.toThrow(/"newer".*PAWL_SECRET_KEYS/s);
-    // A command that neither serves nor runs needs none.
+    // A command that neither serves nor runs needs no key.
     await (await createPawl({ database: { url }, runner: false, isWatched: false })).close();
   });
 });

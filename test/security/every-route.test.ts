@@ -1,5 +1,6 @@
-// Walks every route of the OpenAPI document as an attacker: another tenant's administrator who looks for somebody else's things (S1), a
-// reader who looks for tokens of callbacks, and anybody who asks for more than a page. A new route is walked without a new line here.
+// Walks every route of the OpenAPI document as an attacker: an administrator of another tenant who looks for foreign data (S1), a
+// reader who looks for callback tokens, and a caller who asks for more than a page. A new route is walked without a new line
+// here.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -33,7 +34,7 @@ interface Route {
   readonly query: readonly string[];
 }
 
-/** Changes that a tenant's administrator makes to the tenant alone. Everything else with the scope `admin` needs the role System. */
+/** Changes that an administrator makes to one tenant alone. Every other change with the scope `admin` needs the role System. */
 const OF_ONE_TENANT = [
   'DELETE /api/v1/admin/dead-letters',
   'DELETE /api/v1/admin/dead-letters/{id}',
@@ -42,7 +43,7 @@ const OF_ONE_TENANT = [
   'POST /api/v1/admin/dead-letters/{id}/requeue',
   'POST /api/v1/admin/keys',
   'POST /api/v1/deliveries/{ackGuid}/requeue',
-  // The handler asks for the role System, because reading one's own quota needs none.
+  // The handler asks for the role System, because a tenant needs no role to read its own quota.
   'PUT /api/v1/admin/tenants/{tenantId}/quota',
 ];
 
@@ -119,7 +120,7 @@ const filled = ({ path }: Route): string => path.replaceAll(/\{(\w+)\}/g, (_, na
 const reads = () => routes.filter(({ method, scope }) => method === 'GET' && scope !== '');
 
 describe('every route', () => {
-  it('S1: shows the administrator of another tenant nothing of this one', async () => {
+  it('S1: no route shows anything to the administrator of another tenant', async () => {
     const eve = await tokenFor({ tenant: 'globex', subject: 'eve', roles: ['Operator', 'Engineer', 'Admin'] });
     let shown = 0;
     for (const route of reads()) {
@@ -127,7 +128,7 @@ describe('every route', () => {
       const path = `${filled(route)}?${needed.map((name) => `${name}=${CANARY}`).join('&')}`;
       const theirs = await server.get(path, { token: eve });
       const said = JSON.stringify(theirs.body).replaceAll(path, '').replaceAll(`"${CANARY}"`, '');
-      // What the question itself names may be repeated in the refusal; an answer must not know it.
+      // A refusal may repeat the names in the request. A successful answer must not know them.
       if (theirs.status < 300)
         expect({ route: route.name, leaks: said.includes(CANARY) }).toMatchObject({ leaks: false });
       else
@@ -136,17 +137,17 @@ describe('every route', () => {
         });
       if (JSON.stringify((await server.get(path)).body).includes(CANARY)) shown++;
     }
-    // The walk sees something: its owner is shown the canary by most of them.
+    // The walk finds something: most routes show the canary to its owner.
     expect(shown).toBeGreaterThan(25);
   });
 
-  it('that changes something for the scope admin needs the role System, or changes one tenant alone', () => {
+  it('a change with the scope admin needs the role System, or concerns one tenant alone', () => {
     const changes = routes.filter(({ method, scope }) => method !== 'GET' && scope === 'admin');
     const tenantsOwn = changes.filter(({ role }) => role === null).map(({ name }) => name);
     expect(tenantsOwn.sort()).toEqual(OF_ONE_TENANT);
   });
 
-  it('that lists something has a largest page', async () => {
+  it('every list has a largest page', async () => {
     const lists = reads().filter(({ query }) => query.includes('limit'));
     expect(lists.length).toBeGreaterThan(20);
     for (const route of lists) {
@@ -156,7 +157,7 @@ describe('every route', () => {
     }
   });
 
-  it('that reads shows no token of a callback to a caller that may not call back', async () => {
+  it('no route shows a callback token to a caller that may not call back', async () => {
     await made('POST', '/workflows', {
       name: 'approval',
       tasks: {

@@ -1,4 +1,4 @@
-// I21: invented keys are cheap to refuse, and do not disturb whoever has a valid one from the same address.
+// I21: forged keys are cheap to refuse, and do not disturb a caller with a valid key at the same address.
 
 import { Agent, request } from 'node:http';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -20,7 +20,7 @@ const guess = (headers: Record<string, string>) =>
   });
 
 describe('a flood of invented keys', () => {
-  it('is refused, held back once it is a flood, and holds no valid caller back', async () => {
+  it('a flood of forged keys is refused and slowed down, and valid callers are not slowed down', async () => {
     const guesses = Array.from({ length: 300 }, async () => {
       const began = performance.now();
       const status = await guess({ 'x-api-key': forged() });
@@ -34,7 +34,7 @@ describe('a flood of invented keys', () => {
     expect(answers.filter(({ isHeldBack }) => isHeldBack).length).toBeGreaterThan(50);
   });
 
-  it('does not count requests that bring nothing: they are refused at once', async () => {
+  it('a request without credentials is refused at once, even during a flood', async () => {
     await Promise.all(Array.from({ length: 250 }, () => guess({ 'x-api-key': forged() })));
     expect(await guess({})).toBe(401);
   });

@@ -1,4 +1,4 @@
-// Streams and long polls end with the credential that opened them.
+// Streams and long polls end when the credential that opened them ends.
 
 import { SignJWT } from 'jose';
 import { expect, it } from 'vitest';
@@ -19,7 +19,7 @@ const follow = (executionId: string, headers: Record<string, string>) =>
     headers: { accept: 'text/event-stream', ...headers },
   });
 
-it('a stream that was opened with a key ends when the key is revoked', async () => {
+it('a stream opened with a key ends when the key is revoked', async () => {
   const executionId = await longExecution();
   const { store } = server.pawl;
   const grant = { tenantId: 'acme', name: 'reader', scopes: ['workflows:read'] as const, roles: [], expiresAt: null };
@@ -33,7 +33,7 @@ it('a stream that was opened with a key ends when the key is revoked', async () 
   expect((await follow(executionId, { 'x-api-key': key })).status).toBe(401);
 });
 
-it('a stream and a long poll that were opened with a token end when the token expires', async () => {
+it('a stream and a long poll opened with a token end when the token expires', async () => {
   const executionId = await longExecution();
   await server.post('/api/v1/consumers', { code: 'puller', kind: 'pull', subscriptions: [{ env: 'prod' }] });
   const token = await new SignJWT({ tenant_id: 'acme', scope: SCOPES.join(' '), roles: [] })

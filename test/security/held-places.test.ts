@@ -1,4 +1,4 @@
-// I22: one tenant that holds every stream, long poll or request that it may hold keeps no other tenant out.
+// I22: a tenant that holds all the streams, long polls or requests that it may hold keeps no other tenant out.
 
 import { afterEach, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -51,7 +51,7 @@ const KINDS = [
 ];
 
 it.each(KINDS)(
-  '$kind: a tenant that holds its share is told to come back, and another gets in',
+  '$kind: a tenant that holds its full share is refused, and another tenant gets in',
   async ({ path, accept }) => {
     const limits = { maxStreams: MOST, maxWaits: MOST, maxInFlight: MOST };
     app = createApp({ routes: [held], auth: createAuth('loose', []), ...limits });

@@ -1,11 +1,11 @@
-// S1: what concerns every tenant is changed by the role System alone, and every tenant sees that it was.
+// S1: only the role System changes what concerns every tenant, and every tenant sees the change.
 
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/core/json/json.ts';
 import { chain, echo, tokenFor, useServer } from '../server/api-server.ts';
 
 const server = useServer();
-/** The administrator of one tenant: every scope, and every role within a tenant. */
+/** The administrator of one tenant, with every scope and every role within a tenant. */
 let eve: string;
 beforeAll(async () => {
   eve = await tokenFor({ tenant: 'globex', subject: 'eve', roles: ['Operator', 'Engineer', 'Admin'] });
@@ -15,7 +15,7 @@ const statusOf = async (method: string, path: string, body: JsonObject, token?: 
   (await server.ask(method, path, { body, ...(token === undefined ? {} : { token }) })).status;
 
 describe('the administrator of one tenant', () => {
-  it('cannot switch off an action or a connector', async () => {
+  it('an administrator of one tenant cannot switch off an action or a connector', async () => {
     const noRole = await tokenFor({ tenant: 'globex', scope: ['admin'], roles: [] });
     for (const token of [eve, noRole]) {
       expect(await statusOf('PATCH', '/api/v1/actions/core.echo', { isEnabled: false }, token)).toBe(403);
@@ -25,7 +25,7 @@ describe('the administrator of one tenant', () => {
     expect(body.isEnabled).toBe(true);
   });
 
-  it('cannot make, change or disable documents of everyone', async () => {
+  it('an administrator of one tenant cannot create, change or disable shared documents', async () => {
     const set = { displayName: 'Letters', team: 'x', isGlobal: true };
     const letter = { displayName: 'Letter', bodyTemplate: 'IBAN DE00' };
     expect(await statusOf('PUT', '/api/v1/templates/sets/letters', set)).toBe(201);
@@ -40,7 +40,7 @@ describe('the administrator of one tenant', () => {
     expect(body.renderedBody).toBe('IBAN DE00');
   });
 
-  it('sees no names of other tenants or their workflows in the metrics', async () => {
+  it('an administrator of one tenant sees no other tenants or their workflows in the metrics', async () => {
     await server.pawl.publish(chain('secret-project', echo('a')), { tenantId: 'acme' });
     const { body } = await server.post('/api/v1/workflows/secret-project/execute', {});
     await server.pawl.result(body.executionId as string, { tenantId: 'acme' });
@@ -53,7 +53,7 @@ describe('the administrator of one tenant', () => {
   });
 });
 
-it('what the role System changes for everyone stands in the audit log of every tenant', async () => {
+it('a change by the role System for everyone is in the audit log of every tenant', async () => {
   expect(await statusOf('PATCH', '/api/v1/actions/core.fail', { isEnabled: false })).toBe(200);
   expect(await statusOf('PATCH', '/api/v1/actions/core.fail', { isEnabled: true })).toBe(200);
   await server.ask('PUT', '/api/v1/templates/sets/shared', { body: { displayName: 'S', team: 'x', isGlobal: true } });

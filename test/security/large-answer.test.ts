@@ -1,4 +1,4 @@
-// I21: an answer has a bounded number of bytes, with a way to the rest.
+// I21: an answer has a bounded number of bytes, and a way to the rest.
 
 import { expect, it } from 'vitest';
 import type { JsonObject } from '../../src/core/json/json.ts';
@@ -27,7 +27,7 @@ it('a list of executions with large payloads comes in short pages that lead to a
   expect(found.toSorted()).toEqual(ids.toSorted());
 });
 
-it('attempts are read in pages, and say when their parameters would make the answer too large', async () => {
+it('attempts are read in pages, and are marked when their parameters are left out for size', async () => {
   const nodes = Array.from({ length: 14 }, (_, index) => echo(`n${index}`, { text: "{{ 'x'.repeat(900000) }}" }));
   await server.pawl.publish(
     { ...chain('wide', ...nodes), snapshot: { maxContextSizeBytes: 100_000_000 } },
@@ -50,7 +50,7 @@ it('attempts are read in pages, and say when their parameters would make the ans
   expect(inspection.status).toBe(200);
 });
 
-/** An execution with many attempts of a megabyte each, made where it lies: running it would take minutes. */
+/** An execution with many attempts of a megabyte each, written directly into the database: running it would take minutes. */
 async function withOutputs(workflowId: string, count: number, megabytes = 1): Promise<string> {
   await server.pawl.publish(chain(workflowId, echo('a')), { tenantId: 'acme' });
   const { body } = await server.post(`/api/v1/workflows/${workflowId}/execute`, {});
@@ -66,7 +66,7 @@ async function withOutputs(workflowId: string, count: number, megabytes = 1): Pr
   return id;
 }
 
-it('I21: many who read a large execution at once are served one after the other, within the memory of the process', {
+it('I21: many readers of a large execution are served one after the other, within bounded memory', {
   timeout: 120_000,
 }, async () => {
   const id = await withOutputs('heavy', 16);
@@ -80,7 +80,7 @@ it('I21: many who read a large execution at once are served one after the other,
   const statuses = new Set((await Promise.all(asked)).map(({ status }) => status));
   clearInterval(watch);
   expect(statuses).toEqual(new Set([200]));
-  // All of them at once would be 300 MB of text, and as much again as values.
+  // All requests at once would need 300 MB of text, and as much again for the values.
   expect(highest / 1024 / 1024).toBeLessThan(280);
   const { body } = await server.get(`/api/v1/executions/${id}?include=actions&limit=1000`);
   const actions = body.actions as JsonObject[];
@@ -89,7 +89,7 @@ it('I21: many who read a large execution at once are served one after the other,
   expect(JSON.stringify(body).length).toBeLessThan(10 * 1024 * 1024);
 });
 
-it('I21: an execution that is too large to be read whole is refused with a way to its parts', async () => {
+it('I21: an execution too large to read whole is refused, and its parts can be read', async () => {
   const id = await withOutputs('monstrous', 1, 130);
   const refused = await server.post(`/engine/runs/${id}/inspect`);
   expect([refused.status, refused.body]).toMatchObject([

@@ -27,7 +27,7 @@ const ask = async (method: string, path: string, body?: JsonObject) =>
   (await server.ask(method as 'GET', path, { token, ...(body && { body }) })).status;
 
 describe('a token that is limited by name', () => {
-  it('runs, reads and cancels its own workflows', async () => {
+  it('a limited token runs, reads and cancels its own workflows', async () => {
     expect(await ask('POST', '/api/v1/workflows/mine/execute', {})).toBe(202);
     expect(await ask('POST', '/api/v1/workflows/report-daily/execute', {})).toBe(202);
     expect(await ask('GET', '/api/v1/workflows/mine')).toBe(200);
@@ -37,7 +37,7 @@ describe('a token that is limited by name', () => {
     expect(await ask('GET', '/api/v1/session')).toBe(200);
   });
 
-  it('reaches no other workflow, and none of its executions', async () => {
+  it('a limited token reaches no other workflow and none of its executions', async () => {
     expect(await ask('POST', '/api/v1/workflows/theirs/execute', {})).toBe(403);
     expect(await ask('GET', '/api/v1/workflows/theirs')).toBe(403);
     expect(await ask('GET', '/api/v1/executions?workflowId=theirs')).toBe(403);
@@ -49,7 +49,7 @@ describe('a token that is limited by name', () => {
     expect(await ask('GET', `/api/v1/executions/${crypto.randomUUID()}`)).toBe(404);
   });
 
-  it('pulls and acknowledges for its own consumer only', async () => {
+  it('a limited token pulls and acknowledges for its own consumer only', async () => {
     const ack = (consumer: string) => ({ consumer, stage: 'Delivered' });
     expect(await ask('GET', '/api/v1/deliveries?consumer=erp')).toBe(200);
     expect(await ask('GET', '/api/v1/deliveries?consumer=crm')).toBe(403);
@@ -59,7 +59,7 @@ describe('a token that is limited by name', () => {
     expect(await ask('POST', path, ack('erp'))).not.toBe(403);
   });
 
-  it('manages its own connection and works its own queue only', async () => {
+  it('a limited token manages its own connection and works its own queue only', async () => {
     expect(await ask('GET', '/api/v1/connections/crm')).toBe(200);
     expect(await ask('PUT', '/api/v1/connections/crm', { token: 'new' })).toBe(200);
     for (const method of ['GET', 'DELETE']) expect(await ask(method, '/api/v1/connections/bank')).toBe(403);
@@ -70,7 +70,7 @@ describe('a token that is limited by name', () => {
     expect(await ask('POST', '/api/v1/task-queues/other/poll', { worker: 'w' })).toBe(403);
   });
 
-  it('is refused by every route that names nothing it is limited to', async () => {
+  it('a limited token is refused by every route that names nothing in its limits', async () => {
     const stranger = await tokenFor({ more: { pawl_limits: { workflows: ['nothing-of-this-name'] } } });
     const parts = server.pawl as unknown as Parameters<typeof allRoutes>[0];
     const routes = allRoutes({ ...parts, publicUrl: () => server.url } as never, server.pawl.config as never);
@@ -82,12 +82,12 @@ describe('a token that is limited by name', () => {
         token: stranger,
         body: method === 'GET' ? undefined : {},
       } as never);
-      // What the request itself lacks may be told first; nothing may succeed.
+      // A route may report first what the request lacks. No request may succeed.
       expect([method, path, status >= 400 && status < 500]).toEqual([method, path, true]);
     }
   });
 
-  it('is refused whole where its limits cannot be read', async () => {
+  it('a token whose limits cannot be read is refused', async () => {
     for (const limits of [{}, { workflows: [] }, { flows: ['a'] }, 'all', null]) {
       const odd = await tokenFor({ more: { pawl_limits: limits } });
       expect((await server.get('/api/v1/session', { token: odd })).status).toBe(401);
@@ -95,7 +95,7 @@ describe('a token that is limited by name', () => {
   });
 });
 
-it('a key is limited in the same way, and cannot make another that is not', async () => {
+it('a key can be limited in the same way, and cannot create an unlimited key', async () => {
   const request = { name: 'narrow', scopes: ['admin', 'workflows:read'], limits: { workflows: ['mine'] } };
   const { body } = await server.post('/api/v1/admin/keys', request);
   const headers = { 'x-api-key': String(body.key), 'content-type': 'application/json' };

@@ -1,13 +1,14 @@
-// I21, S4: what an execution renders is budgeted in bytes, and a process takes on no more than it has memory for.
+// I21, S4: the parameters that an execution renders are budgeted in bytes, and a process takes on no more executions than fit
+// into its memory.
 
 import { describe, expect, it } from 'vitest';
 import { type EngineUnderTest, engineUnderTest, eventually } from '../engine/engine-under-test.ts';
 import { echo, graph, held, to } from '../engine/workflow-definition.ts';
 
-describe('parameters', () => {
+describe('rendered parameters', () => {
   const engine = engineUnderTest({ expression: { maxRenderedBytes: 8 * 1024 * 1024 } });
 
-  it('that hold a large payload many times fail the node with a clear code, and are not written down', async () => {
+  it('parameters that repeat a large payload fail the node with a clear code and are not stored', async () => {
     const fields = Object.fromEntries(Array.from({ length: 450 }, (_, index) => [`f${index}`, '{{ trigger }}']));
     const trigger = { text: 'x'.repeat(900_000) };
     const { executionId, error, status } = await engine.run(graph('copies', [echo('a', fields)]), { trigger });
@@ -17,14 +18,14 @@ describe('parameters', () => {
     expect(JSON.stringify(attempt?.parameters ?? null).length).toBeLessThan(100);
   });
 
-  it('that are lists of loops count, too', async () => {
+  it('the items of loops count toward the limit of parameters', async () => {
     const items = "{{ ['x'.repeat(900000)] }}";
     const loops = Array.from({ length: 12 }, (_, index) => echo(`n${index}`, {}, { forEach: { items } }));
     const fan = graph('lists', [echo('begin', {}, to(...loops.map(({ id }) => id))), ...loops]);
     expect(await engine.run(fan)).toMatchObject({ status: 'Failed', error: { code: 'PARAMETERS_TOO_LARGE' } });
   });
 
-  it('of all nodes together have a budget: what comes on top of it fails, and little is stored', async () => {
+  it('parameters of all nodes together have a budget, and a node beyond the budget fails', async () => {
     const large = { text: "{{ 'x'.repeat(900000) }}" };
     const nodes = Array.from({ length: 60 }, (_, index) => held(`n${index}`, { parameters: large }));
     const fan = graph('wide', [echo('begin', {}, to(...nodes.map(({ id }) => id))), ...nodes]);
@@ -40,10 +41,10 @@ describe('parameters', () => {
   });
 });
 
-describe('a process whose executions hold as many bytes as it may', () => {
+describe('a process whose executions fill its memory budget', () => {
   const engine = engineUnderTest({ engine: { maxResidentBytes: 200_000 } });
 
-  it('begins no further ones until some have ended, and then all of them', async () => {
+  it('a full process begins further executions only when others end, and in the end all of them', async () => {
     const { workflowId } = await engine.pawl.publish(graph('heavy', [held('a')]));
     const trigger = { text: 'x'.repeat(90_000) };
     const ids: string[] = [];
@@ -53,7 +54,7 @@ describe('a process whose executions hold as many bytes as it may', () => {
     for (const id of ids) await eventually(() => engine.queueState(id)).toBeNull();
   });
 
-  it('I22: begins those of another tenant all the same', async () => {
+  it('I22: a process full with one tenant still begins executions of another tenant', async () => {
     const { workflowId } = await engine.pawl.publish(graph('heavy', [held('a')]), { tenantId: 'greedy' });
     const trigger = { text: 'x'.repeat(90_000) };
     const before = engine.work.begun.length;
@@ -65,10 +66,10 @@ describe('a process whose executions hold as many bytes as it may', () => {
   });
 });
 
-describe('executions that came in small and have grown', () => {
+describe('executions that grow after their start', () => {
   const engine = engineUnderTest({ engine: { maxResidentBytes: 200_000, parkAfterMs: 600_000 } });
 
-  it('leave memory when their tenant holds more than its share, and come back for their retries', async () => {
+  it('executions of a tenant over its share leave memory, and come back for their retries', async () => {
     const policies = { retry: { maxAttempts: 2, baseDelayMs: 3_000, backoffFactor: 1, jitter: false } };
     const nodes = [held('small', to('large')), held('large', to('after')), held('after', { policies })];
     const { workflowId } = await engine.pawl.publish(graph('grown', nodes));
@@ -88,7 +89,7 @@ describe('executions that came in small and have grown', () => {
 describe('a runner that finds more in the queue than it has memory for', () => {
   const engine = engineUnderTest({ runner: false, engine: { maxResidentBytes: 200_000 } });
 
-  it('loads what fits, gives the rest back, and runs all of them in the end', async () => {
+  it('a runner loads what fits into memory, gives the rest back, and runs all in the end', async () => {
     const { workflowId } = await engine.pawl.publish(graph('queued', [held('a')]));
     const trigger = { text: 'x'.repeat(90_000) };
     const ids: string[] = [];

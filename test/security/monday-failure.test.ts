@@ -1,4 +1,4 @@
-// In a plain Node process, as in production, a failing call to Monday says what failed.
+// A failing call to Monday says what failed. The test uses a plain Node process, as in production.
 
 import { execFile } from 'node:child_process';
 import { createServer } from 'node:http';
@@ -13,7 +13,7 @@ const PROGRAM = `
   await client.request('query { me { id } }').catch((thrown) => console.log(mondayError(responseIn(thrown), thrown).message));
 `;
 
-it('a refused call names the code and the message of Monday', async () => {
+it('a refused call to Monday fails with the code and message of Monday', async () => {
   const monday = createServer((_request, response) => {
     response.writeHead(200, { 'content-type': 'application/json' });
     response.end(JSON.stringify({ errors: [{ message: 'No such board', extensions: { code: 'ResourceNotFound' } }] }));

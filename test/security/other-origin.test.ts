@@ -1,4 +1,4 @@
-// A server that asks for no token answers its own pages and programs, and no page of another origin.
+// A server that asks for no token accepts its own pages and programs, and refuses pages of other origins.
 
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -25,7 +25,7 @@ afterAll(async () => {
   await database?.drop();
 });
 
-/** With node:http, because fetch does not let anybody write these headers. */
+/** Uses node:http, because fetch does not allow these headers. */
 function ask(method: string, path: string, headers: Record<string, string> = {}): Promise<number> {
   return new Promise((resolve, reject) => {
     const asked = request(`${pawl.url}${path}`, { method, headers }, (answer) => {
@@ -40,17 +40,17 @@ function ask(method: string, path: string, headers: Record<string, string> = {})
 const EXECUTE = '/api/v1/workflows/mine/execute';
 
 describe('a loose server', () => {
-  it('is used by programs, which send neither Origin nor Sec-Fetch-Site', async () => {
+  it('a loose server accepts programs, which send neither Origin nor Sec-Fetch-Site', async () => {
     expect(await ask('POST', EXECUTE)).toBe(202);
     expect(await ask('GET', '/api/v1/workflows')).toBe(200);
   });
 
-  it('is used by its own pages', async () => {
+  it('a loose server accepts its own pages', async () => {
     expect(await ask('POST', EXECUTE, { 'sec-fetch-site': 'same-origin', origin: pawl.url! })).toBe(202);
     expect(await ask('POST', EXECUTE, { origin: pawl.url! })).toBe(202);
   });
 
-  it('refuses an empty no-cors POST of another origin: nothing is executed or archived', async () => {
+  it('a loose server refuses an empty no-cors POST of another origin, and nothing is changed', async () => {
     const foreign = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors', origin: 'https://evil.example' };
     expect(await ask('POST', EXECUTE, foreign)).toBe(403);
     expect(await ask('POST', '/api/v1/workflows/mine/archive', foreign)).toBe(403);
@@ -58,26 +58,26 @@ describe('a loose server', () => {
     expect(await ask('POST', EXECUTE, { origin: 'null' })).toBe(403);
   });
 
-  it('refuses a page of another port of the same machine', async () => {
+  it('a loose server refuses a page from another port of the same machine', async () => {
     const sameSite = { 'sec-fetch-site': 'same-site', origin: 'http://127.0.0.1:3000' };
     expect(await ask('POST', EXECUTE, sameSite)).toBe(403);
     expect(await ask('GET', '/api/v1/workflows', { ...sameSite, 'sec-fetch-mode': 'cors' })).toBe(403);
   });
 
-  it('is visited by a person that follows a link from elsewhere', async () => {
+  it('a loose server accepts a visitor who follows a link from another site', async () => {
     const visit = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' };
     expect(await ask('GET', '/', visit)).toBe(200);
     expect(await ask('GET', '/', { ...visit, 'sec-fetch-dest': 'iframe' })).toBe(403);
     expect(await ask('POST', EXECUTE, visit)).toBe(403);
   });
 
-  it('refuses a request that is addressed to another name', async () => {
+  it('a loose server refuses a request that is addressed to another host name', async () => {
     expect(await ask('GET', '/api/v1/workflows', { host: 'rebound.example' })).toBe(403);
     expect(await ask('GET', '/api/v1/workflows', { host: 'localhost:7295' })).toBe(200);
   });
 });
 
-it('a loose server on every address answers to addresses, private names and its public name, and to no registered name', () => {
+it('a loose server accepts addresses, private names and its public name, and no other name', () => {
   const answers = ownHosts('0.0.0.0', 'https://flows.example.com/pawl');
   for (const name of ['localhost', '10.1.2.3', '[fd00::1]', 'pawl', 'pawl.internal', 'flows.example.com']) {
     expect({ name, answers: answers(name) }).toEqual({ name, answers: true });
@@ -87,6 +87,6 @@ it('a loose server on every address answers to addresses, private names and its 
   }
 });
 
-it('Sec-Fetch-Site decides alone where a browser sends it: a proxy in between may change the host', () => {
+it('Sec-Fetch-Site decides alone where a browser sends it, because a proxy may change the host', () => {
   expect(fromElsewhere('POST', { host: 'a:1', origin: 'http://b:2', 'sec-fetch-site': 'same-origin' })).toBe(false);
 });

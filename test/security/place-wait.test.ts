@@ -1,4 +1,4 @@
-// I22: an execution whose attempts wait says so, and says whether its own tenant holds the places.
+// I22: an execution with waiting attempts says that they wait, and whether its own tenant holds the places.
 
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -12,7 +12,7 @@ afterAll(() => {
   silent.close();
 });
 
-it('an execution that fills the places is told that its tenant holds them, and a neighbour is not kept waiting', async () => {
+it('an execution without places learns that its own tenant holds them, and a neighbour runs', async () => {
   const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}/`;
   const calls = Array.from({ length: 6 }, (_, index) => ({
     ...{ id: `n${index}`, actionType: 'http.request', parameters: { url } },

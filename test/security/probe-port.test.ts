@@ -1,4 +1,4 @@
-// Commands that end by themselves open no port, so that they work beside a server that has it, as in the image.
+// Commands that end by themselves open no port, so that they work beside a server that holds the port, as in the image.
 
 import { createServer } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -21,7 +21,7 @@ afterAll(async () => {
 const beside = (...args: string[]) =>
   pawl({ DATABASE_URL: database.connectionString, PAWL_PROBE_PORT: String(port) }, ...args);
 
-it('keys are made and revoked beside a process that has the port of the probe', async () => {
+it('keys can be created and revoked while another process holds the probe port', async () => {
   const made = await beside('keys', 'create', '--tenant', 'acme', '--scope', 'workflows:read', '--json');
   expect({ code: made.code, stderr: made.stderr }).toMatchObject({ code: 0 });
   const { id } = JSON.parse(made.stdout) as { id: string };

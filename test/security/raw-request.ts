@@ -4,9 +4,9 @@ import { connect, type Socket } from 'node:net';
 
 export interface RawRequest {
   readonly socket: Socket;
-  /** Everything that came back so far. */
+  /** The bytes received so far. */
   text(): string;
-  /** Resolves with the status line as soon as there is one. */
+  /** Resolves with the status as soon as the status line has come. */
   readonly status: Promise<number>;
   readonly closed: Promise<void>;
 }
@@ -30,7 +30,7 @@ export function rawRequest(url: string, bytes: string): RawRequest {
   return { socket, text: () => received, status: status.promise, closed: closed.promise };
 }
 
-/** A request of which one byte of the body has come. */
+/** A request with only one byte of its body. */
 export const halfSent = (method: string, path: string, headers: readonly string[] = []): string =>
   [`${method} ${path} HTTP/1.1`, 'Host: 127.0.0.1', 'Content-Type: application/json', 'Content-Length: 100', ...headers]
     .join('\r\n')

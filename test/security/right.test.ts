@@ -1,4 +1,4 @@
-// What a token does not allow: publishing by running, and speaking for somebody else.
+// What a token does not allow: publishing through a run, and acting as another person.
 
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/core/json/json.ts';
@@ -17,7 +17,7 @@ const plan = (note: string, planId = 'nightly'): JsonObject => ({
 });
 
 describe('a token that may execute and not manage', () => {
-  it('runs a plan that is published already, and cannot make another version of it the current one', async () => {
+  it('a token without manage runs a published plan, and cannot change its current version', async () => {
     const first = await server.post('/api/v1/engine/runs', { plan: plan('one') });
     expect(first.status, JSON.stringify(first.body)).toBe(202);
     const refused = await server.post('/api/v1/engine/runs', { plan: plan('two') }, { token: runner });
@@ -29,7 +29,7 @@ describe('a token that may execute and not manage', () => {
     expect(body.currentVersion).toBe(2);
   });
 
-  it('publishes nothing at all: a plan that nobody published is refused', async () => {
+  it('a token without manage cannot run a plan that was never published', async () => {
     const unknown = plan('x', 'unknown');
     expect((await server.post('/api/v1/engine/runs', { plan: unknown }, { token: runner })).status).toBe(403);
     expect((await server.get('/api/v1/workflows/unknown')).status).toBe(404);
@@ -37,7 +37,7 @@ describe('a token that may execute and not manage', () => {
 });
 
 describe('a token without principal:any', () => {
-  it('cannot give its subject another name or e-mail address', async () => {
+  it('a token without principal:any cannot change the name or e-mail of its subject', async () => {
     await server.pawl.publish(chain('who', echo('a')), { tenantId: 'acme' });
     const forged = { userId: 'ada', displayName: 'The Boss', email: 'boss@example.com' };
     const { status, body } = await server.post(
@@ -50,7 +50,7 @@ describe('a token without principal:any', () => {
     expect(execution.body.principal).toEqual({ userId: 'ada', displayName: 'ada', email: null });
   });
 
-  it('cannot name another actor of a lifecycle', async () => {
+  it('a token without principal:any cannot name another actor of a lifecycle', async () => {
     const definition = {
       env: 'prod',
       name: 'order',

@@ -1,4 +1,4 @@
-// S1, the second wall: with `database.rowSecurity`, a statement that forgets its tenant shows nothing of the others.
+// S1, the second wall: with `database.rowSecurity`, a statement that forgets its tenant shows nothing of other tenants.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Database, openReadDatabase } from '../../src/store/postgres/database.ts';
@@ -46,7 +46,7 @@ const LIFECYCLE = {
   transitions: [{ from: 'a', on: 'go', to: 'b' }],
 };
 
-/** Something of every kind, made through the API. */
+/** Creates a row of every kind through the API. */
 async function fill(token: string): Promise<void> {
   const made: [method: string, path: string, body: unknown][] = [
     ['PUT', '/templates/sets/mine', { displayName: 'Mine', team: 'x' }],
@@ -87,7 +87,7 @@ beforeAll(async () => {
 afterAll(() => reads?.close());
 
 describe('a request of a tenant under row-level security', () => {
-  it('does everything it did, without the role System', async () => {
+  it('a request under row-level security works without the role System', async () => {
     for (const tenant of TENANTS) {
       const token = await tokenFor({ tenant, roles: ['Admin'] });
       const created = await server.post('/api/v1/workflows', chain('mine', echo('a')), { token });
@@ -119,12 +119,12 @@ describe('a request of a tenant under row-level security', () => {
     }
   });
 
-  it('is told the health of the installation, not of its own rows', async () => {
+  it('a request under row-level security sees the health of the whole installation', async () => {
     const token = await tokenFor({ roles: ['Admin'] });
     expect((await server.get('/engine/health/detailed', { token })).body).toMatchObject({ status: 'healthy' });
   });
 
-  it('sees its own rows where a statement forgets the tenant, and a tenant without any sees none', async () => {
+  it('a statement without a tenant condition sees the rows of its own tenant only', async () => {
     for (const table of FORGETFUL) {
       const shared = await inTenant('nobody', () => countOf(table), true);
       const all = (await countOf(table)) - shared;
@@ -137,7 +137,7 @@ describe('a request of a tenant under row-level security', () => {
     }
   });
 
-  it('shares looks with other tenants: what one of them waits for is found while another asks', async () => {
+  it('a shared query finds executions of other tenants under row-level security', async () => {
     const text = 'select id from workflow_executions order by id';
     const executionIds = (await reads.run<{ id: string }>({ name: '', text }, [])).map(({ id }) => id);
     expect(executionIds).toHaveLength(2);
@@ -147,7 +147,7 @@ describe('a request of a tenant under row-level security', () => {
     expect(await asAcme(() => store.executionHeads({ executionIds }))).toHaveLength(2);
   });
 
-  it('writes no row of another tenant', async () => {
+  it('a request under row-level security writes no row of another tenant', async () => {
     const text = `update workflows set display_name = 'taken over' where id = 'mine' returning tenant_id`;
     const taken = () => reads.run<{ tenantId: string }>({ name: '', text }, []);
     expect(await inTenant('acme', taken, true)).toEqual([{ tenantId: 'acme' }]);
@@ -155,14 +155,14 @@ describe('a request of a tenant under row-level security', () => {
     await expect(inTenant('acme', () => reads.run({ name: '', text: foreign }, []), true)).rejects.toThrow(/row-level/);
   });
 
-  it("finds a policy on every table that is not the installation's own", async () => {
+  it('every table has a row policy, except the tables of the installation', async () => {
     const text = `select c.relname as name from pg_class c
       where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relrowsecurity order by 1`;
     const open = await reads.run<{ name: string }>({ name: '', text }, []);
     expect(open.map(({ name }) => name)).toEqual(Object.keys(INSTALLATION_TABLES).sort());
   });
 
-  it('reads templates of everybody, and writes none of them', async () => {
+  it('a request under row-level security reads shared templates and cannot change them', async () => {
     const change = (table: string, where: string) => async () => {
       const text = `with changed as (update ${table} set display_name = 'taken over' where ${where} returning 1) select count(*)::int from changed`;
       return (await reads.run<{ count: number }>({ name: '', text }, []))[0]!.count;
@@ -174,7 +174,7 @@ describe('a request of a tenant under row-level security', () => {
     expect(await change('workflow_templates', 'tenant_id is null')()).toBe(all);
   });
 
-  it('does not see keys of the engine', async () => {
+  it('a request under row-level security cannot read the keys of the engine', async () => {
     await expect(inTenant('acme', () => countOf('engine_secrets'), true)).rejects.toThrow(/permission denied/);
   });
 });

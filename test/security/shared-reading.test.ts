@@ -1,5 +1,5 @@
-// I22: what many tenants read from and work with in the background is shared: one tenant's many long questions, or its many bulk actions,
-// do not keep another tenant waiting behind all of them.
+// I22: tenants share the database reads and the background work. Many long queries or many bulk actions of one tenant do not keep
+// another tenant waiting behind all of them.
 
 import { expect, it, vi } from 'vitest';
 import { createPawl } from '../../src/main.ts';
@@ -8,12 +8,12 @@ import { withClient } from '../support/database.ts';
 
 const server = useServer();
 
-it('a tenant whose questions wait for the database keeps nobody else from it', async () => {
+it('a tenant whose queries wait for the database keeps no other tenant from it', async () => {
   const [greedy, victim] = [await tokenFor({ tenant: 'greedy' }), await tokenFor({ tenant: 'victim' })];
   await server.pawl.publish(chain('mine', echo('a')), { tenantId: 'victim' });
   await withClient(server.database.connectionString, async (client) => {
     await client.query('begin');
-    // Whoever reads the sets of templates waits until we let go.
+    // Every read of the template sets waits until this lock is released.
     await client.query('lock table template_sets in access exclusive mode');
     const stuck = Array.from({ length: 40 }, () => server.get('/api/v1/templates/sets', { token: greedy }));
     const waiting = async () => {
@@ -33,7 +33,7 @@ it('a tenant whose questions wait for the database keeps nobody else from it', a
   });
 });
 
-it("I22: a tenant's many bulk actions are done in turn with another's", async () => {
+it('I22: bulk actions of one tenant take turns with those of another tenant', async () => {
   const bulk = (tenantId: string, requestId: string) => ({
     ...{ id: crypto.randomUUID(), tenantId, requestId, action: 'cancel', selection: '{"ids":[]}', version: null },
     ...{ reason: 'x', actor: 'x', correlationId: null, count: 0, isCapped: false },

@@ -1,5 +1,5 @@
-// The hand of an attacker that sends requests as fast as they are answered: a thread of its own, because a client that shares the
-// event loop of the server would be the attack.
+// A client that sends requests as fast as they are answered. It runs in a thread of its own, because a client that shared the
+// event loop of the server would itself be the attack.
 
 import { parentPort, workerData } from 'node:worker_threads';
 
@@ -9,7 +9,7 @@ export interface Flood {
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** A new key with each request. */
+  /** Uses a new key for each request. */
   readonly forgeKeys?: boolean;
 }
 

@@ -1,4 +1,5 @@
-// A short siege: beside each attack the victim has all its answers, and no server error. How long they take is measured by `npm run siege`.
+// A short siege: beside each attack the victim gets all its answers, and no server error. `npm run siege` measures how long the
+// answers take.
 
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createPawl, type Pawl } from '../../src/main.ts';

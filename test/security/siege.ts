@@ -1,6 +1,7 @@
-// An attacker of each kind beside a victim, on one real server (I21, I22). The victim starts a small workflow and waits for its end, one
-// after the other; each attack is a tenant of its own, or nobody at all. Measured are the victim's waits. Quiet and attack take turns, so
-// that both see the same machine: the ratio is that of a round, and of several rounds the median counts.
+// An attacker of each kind beside a victim, on one real server (I21, I22). The victim starts one small workflow after the other
+// and waits for each to end. Each attack is a tenant of its own, or has no tenant at all. The measurement is how long the victim
+// waits. Quiet and attack take turns, so that both see the same machine: each round gives a ratio, and of several rounds the
+// median counts.
 
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -23,7 +24,7 @@ export interface SiegeRow {
   readonly requests: number;
   readonly quietP99Ms: number;
   readonly p99Ms: number;
-  /** Of the two p99: the median of the rounds, the least and the most. */
+  /** The ratio of the two p99 values: the median of the rounds, the least and the most. */
   readonly ratio: number;
   readonly least: number;
   readonly most: number;
@@ -56,7 +57,7 @@ const fan = (id: string, count: number, node: JsonObject): JsonObject =>
     ...Array.from({ length: count }, (_, index) => ({ id: `n${index}`, ...node })),
   ]);
 
-/** Keeps `count` of these going until the attack is over. Whatever they are answered is no concern of the attacker. */
+/** Keeps `count` requests going until the attack is over. The attacker ignores the answers. */
 async function keep(count: number, { over }: Field, work: (index: number) => Promise<unknown>): Promise<void> {
   const one = async (index: number) => {
     while (!over.aborted) await work(index).catch(() => new Promise((resolve) => setTimeout(resolve, 20)));
@@ -104,7 +105,7 @@ export const ATTACKS: Readonly<Record<string, Attack>> = {
     await keep(2, field, async () => ids.push((await field.pawl.start('large', { tenantId: 'large' })).executionId));
     const cancel = (id: string) => field.pawl.executions.cancel('large', id, 'the siege is over').catch(() => {});
     await Promise.all(ids.map(cancel));
-    // What was written of them is not the next attack's doing.
+    // Waits for the executions of this attack, so that they do not count in the next one.
     await Promise.all(ids.map((id) => field.pawl.result(id, { tenantId: 'large' }).catch(() => {})));
   },
   'streams and long polls': async (field) => {
@@ -135,7 +136,7 @@ interface Waits {
   unfinished: number;
 }
 
-/** The victim: one execution after the other, each from its start to its end. */
+/** The victim runs one execution after the other, each from its start to its end. */
 async function victim(field: Field, token: string): Promise<Waits> {
   const waits: Waits = { ms: [], serverErrors: 0, unfinished: 0 };
   while (!field.over.aborted || waits.ms.length === 0) {
@@ -237,7 +238,7 @@ const asker = (url: string): Field['ask'] =>
     return { status: answer.status, body: (await answer.json().catch(() => ({}))) as never };
   };
 
-/** Takes connections and says nothing. */
+/** Accepts connections and never answers. */
 function silentServer(): Promise<Server> {
   const server = createServer(() => {});
   return new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(server)));

@@ -1,4 +1,4 @@
-// I21: whoever sends a body byte by byte holds nothing that others need.
+// I21: a caller that sends a body byte by byte holds nothing that others need.
 
 import { afterEach, describe, expect, it } from 'vitest';
 import { chain, echo, tokenFor, useServer } from '../server/api-server.ts';
@@ -15,21 +15,21 @@ afterEach(() => {
   for (const { socket } of open.splice(0)) socket.destroy();
 });
 
-describe('a request that will be refused whatever its body says', () => {
-  it('I21: without a token is answered 401 before its body has come, and its connection is closed', async () => {
+describe('a request that is refused whatever its body says', () => {
+  it('I21: a request without a token gets 401 before its body, and its connection is closed', async () => {
     const request = send(halfSent('POST', '/api/v1/events'));
     expect(await request.status).toBe(401);
     await request.closed;
   });
 
-  it('I21: to a callback that nobody was promised is answered 404 before its body has come', async () => {
+  it('I21: a request to an unknown callback gets 404 before its body', async () => {
     const request = send(halfSent('POST', '/wh/x'));
     expect(await request.status).toBe(404);
     expect(request.text()).toContain('CALLBACK_NOT_FOUND');
     await request.closed;
   });
 
-  it('I21: with a wrong scope, or to no address at all, is answered before its body has come', async () => {
+  it('I21: a request with a wrong scope or an unknown path is answered before its body', async () => {
     const token = await tokenFor({ scope: ['workflows:read'] });
     const forbidden = send(halfSent('POST', '/api/v1/events', [`Authorization: Bearer ${token}`]));
     const nowhere = send(halfSent('POST', '/nowhere'));
@@ -37,7 +37,7 @@ describe('a request that will be refused whatever its body says', () => {
   });
 });
 
-it('I21: a public body that comes too slowly is given up after seconds, with 408', async () => {
+it('I21: a public request whose body comes too slowly gets 408 within seconds', async () => {
   await server.pawl.publish(chain('hooked', echo('a')), { tenantId: 'acme' });
   const { body } = await server.post('/api/v1/triggers', { workflowId: 'hooked', triggerType: 'Webhook' });
   const request = send(halfSent('POST', `/api/v1/triggers/${body.id as string}`));
@@ -45,7 +45,7 @@ it('I21: a public body that comes too slowly is given up after seconds, with 408
   await request.closed;
 });
 
-it('I21: more half-sent requests than there are public places leave callers with a token, admins and probes alone', async () => {
+it('I21: hundreds of half-sent public requests do not affect callers with a token, or probes', async () => {
   await server.pawl.publish(chain('beside', echo('a')), { tenantId: 'acme' });
   const { body: trigger } = await server.post('/api/v1/triggers', { workflowId: 'beside', triggerType: 'Webhook' });
   const attack = Array.from({ length: 600 }, (_, index) =>
@@ -62,7 +62,7 @@ it('I21: more half-sent requests than there are public places leave callers with
   expect(statuses.map(({ status }) => status)).toEqual([200, 202, 200, 200, 200]);
 });
 
-it('a refused request of an honest sender keeps its connection and its answer', async () => {
+it('a refused request that was sent in full keeps its connection and gets its answer', async () => {
   const large = `{"trigger":"${'x'.repeat(3 * 1024 * 1024)}"}`;
   for (const token of [null, await tokenFor()]) {
     const { status, body } = await server.ask('POST', '/api/v1/events', { token, text: large });

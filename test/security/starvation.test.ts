@@ -1,4 +1,4 @@
-// I22: a tenant whose calls never come back keeps its own share of the places, and nobody else's.
+// I22: a tenant whose calls never return holds its own share of the places, and no more.
 
 import { describe, expect, it } from 'vitest';
 import { engineUnderTest, eventually } from '../engine/engine-under-test.ts';
@@ -20,7 +20,7 @@ async function neighboursAreServed(): Promise<void> {
 }
 
 describe('a tenant whose calls never come back', () => {
-  it('in one execution with more of them than there are places holds its share, and others run', async () => {
+  it('one execution with more stuck calls than places holds its share only, and others run', async () => {
     const stuck = Array.from({ length: PLACES + 10 }, (_, index) => held(`stuck${index}`));
     const fan = graph('fan', [echo('begin', {}, to(...stuck.map(({ id }) => id))), ...stuck]);
     const executionId = await engine.start(fan, { tenantId: 'greedy' });
@@ -40,7 +40,7 @@ describe('a tenant whose calls never come back', () => {
     await eventually(() => engine.queueState(executionId)).toBeNull();
   });
 
-  it('in more executions than there is memory for holds its share, and others run', async () => {
+  it('more stuck executions than fit into memory hold their share only, and others run', async () => {
     const { workflowId } = await engine.pawl.publish(graph('many', [held('stuck')]), { tenantId: 'greedy' });
     const starts = Array.from({ length: 120 }, () => engine.pawl.start(workflowId, { tenantId: 'greedy' }));
     await Promise.all(starts);

@@ -1,4 +1,4 @@
-// Events: whoever waits for the type, and whose filter holds, is started, once per event.
+// Events: an event starts every trigger that waits for its type and whose filter holds, once per event.
 
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/core/json/json.ts';
@@ -21,7 +21,7 @@ const emit = async (event: JsonObject, token?: string) => {
 };
 
 describe('an event', () => {
-  it('starts everything that waits for its type and lets it through', async () => {
+  it('an event starts every enabled trigger of its type whose filter and condition hold', async () => {
     const all = await on('order.paid');
     const large = await on('order.paid', { filter: 'event.data.amount > 100 && event.type.startsWith("order")' });
     const picky = await on('order.paid', {}, { activationCondition: 'trigger.country === "SE"' });
@@ -47,12 +47,12 @@ describe('an event', () => {
       { triggerId: large.id, started: true },
       { triggerId: picky.id, started: false, reason: 'the activation condition is false' },
     ]);
-    // What does not match has nothing to do with the event; what refused it is on record.
+    // A trigger that does not match has nothing to do with the event. A trigger that refused the event is on record.
     expect(await firings(server, large.id)).toHaveLength(1);
     expect(await firings(server, picky.id)).toMatchObject([{ outcome: 'condition_false' }, { outcome: 'started' }]);
   });
 
-  it('that is repeated starts nothing new', async () => {
+  it('an event that is sent again starts nothing new', async () => {
     await publishEcho(server, 'counted');
     for (const _ of [1, 2, 3]) {
       await createTrigger(server, { workflowId: 'counted', triggerType: 'Event', config: { eventType: 'tick' } });
@@ -62,7 +62,7 @@ describe('an event', () => {
     expect(await executionsOf(server, 'counted')).toHaveLength(3);
   });
 
-  it('that a filter cannot judge starts nothing there, and says why', async () => {
+  it('an event whose filter fails starts nothing for that trigger, and the reason is recorded', async () => {
     const { id } = await on('broken', { filter: 'event.data.customer.name === "x"' });
     const { executions } = await emit({ type: 'broken', data: {} });
     expect(executions).toMatchObject([{ triggerId: id, started: false }]);
@@ -70,7 +70,7 @@ describe('an event', () => {
     expect(await firings(server, id)).toMatchObject([{ outcome: 'condition_false' }]);
   });
 
-  it('reaches more triggers than fit in a page', async () => {
+  it('an event reaches more triggers than fit into one page', async () => {
     await publishEcho(server, 'many');
     const { store } = server.pawl;
     for (let index = 0; index < 250; index++) {
@@ -89,7 +89,7 @@ describe('an event', () => {
     expect((await emit({ type: 'flood' })).executions.filter(({ started }) => started)).toHaveLength(250);
   });
 
-  it('stays within its tenant, and within reason', async () => {
+  it('an event stays within its tenant, and an invalid event is refused', async () => {
     await on('private');
     const token = await tokenFor({ tenant: 'globex' });
     expect((await emit({ type: 'private' }, token)).executions).toEqual([]);
@@ -104,14 +104,14 @@ describe('an event', () => {
     }
   });
 
-  it('follows a trigger to its new type', async () => {
+  it('a trigger whose event type changes listens to the new type only', async () => {
     const { id } = await on('old.type');
     await server.ask('PUT', `/api/v1/triggers/${id}`, { body: { config: { eventType: 'new.type' } } });
     expect((await emit({ type: 'old.type' })).executions).toEqual([]);
     expect((await emit({ type: 'new.type' })).executions).toMatchObject([{ triggerId: id, started: true }]);
   });
 
-  it('meets filters, triggers and workflows as they are now', async () => {
+  it('an event is matched against filters, triggers and workflows as they are now', async () => {
     await publishEcho(server, 'moody');
     const config = { eventType: 'mood', filter: 'trigger.shop == 1' };
     const { id } = await createTrigger(server, { workflowId: 'moody', triggerType: 'Event', config });
@@ -133,7 +133,7 @@ describe('an event', () => {
     expect(await started(2)).toEqual([]);
   });
 
-  it('that comes many times at once is recorded once for each trigger', async () => {
+  it('an event sent many times at once is recorded once for each trigger', async () => {
     await publishEcho(server, 'burst');
     const triggers = await Promise.all(
       [1, 2].map(() =>
@@ -147,7 +147,7 @@ describe('an event', () => {
     expect(await executionsOf(server, 'burst')).toHaveLength(6);
   });
 
-  it('that a workflow cannot use is kept, and can be tried again when the workflow is repaired', async () => {
+  it('an event that a workflow refuses is kept, and can be retried after the workflow is repaired', async () => {
     const order = { type: 'object', required: ['order'] };
     await publishEcho(server, 'strict-listener', { triggerSchema: order });
     const config = { eventType: 'order.lost' };
@@ -187,7 +187,7 @@ describe('an event', () => {
   });
 });
 
-it('an execution may wait for the end of another, which no trigger listens to', async () => {
+it('an execution can wait for the end of another execution, without a trigger', async () => {
   const wait = (id: string, event: JsonObject): JsonObject => ({
     ...{ id, displayName: id, startNode: 'wait' },
     nodes: [{ id: 'wait', nodeType: 'wait', events: [event] }],

@@ -1,4 +1,4 @@
-// Triggers that a workflow file brings along: made, changed and removed when it is published.
+// Triggers that a workflow file declares are created, changed and removed when the file is published.
 
 import { expect, it } from 'vitest';
 import type { JsonObject } from '../../src/core/json/json.ts';
@@ -35,7 +35,7 @@ const listed = async (): Promise<JsonObject[]> =>
   (await server.get('/api/v1/triggers?workflowId=whole')).body.data as JsonObject[];
 const names = async () => (await listed()).map(({ config }) => (config as JsonObject).name).toSorted();
 
-it('the triggers of a file follow it, and those made by hand stay', async () => {
+it('triggers of a workflow file follow the file, and triggers made by hand stay', async () => {
   expect(await publish([nightly, paid, hook])).toBe(200);
   expect(await names()).toEqual(['hook', 'nightly', 'paid']);
   const before = await listed();
@@ -57,7 +57,7 @@ it('the triggers of a file follow it, and those made by hand stay', async () => 
   expect(await names()).toEqual(['by-hand']);
 });
 
-it('is told everything that is wrong with them when it is validated', async () => {
+it('validating a workflow file reports every problem of its triggers', async () => {
   const wrong = file([
     { name: 'a', triggerType: 'Schedule', config: { cron: 'never' } },
     { name: 'a', triggerType: 'Webhook', config: { secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' } },

@@ -1,4 +1,4 @@
-// Webhooks where nobody has to prove anything: a developer's own machine.
+// Webhooks on a server that demands no proof of the sender: a developer's own machine.
 
 import { expect, it } from 'vitest';
 import { chain, echo, useServer } from '../server/api-server.ts';
@@ -6,7 +6,7 @@ import { createTrigger, sendWebhook } from './trigger-api.ts';
 
 const server = useServer({ auth: { allowLooseAuth: true }, trigger: { enableSchedules: false } });
 
-it('a webhook needs no secret; one that has a secret is checked all the same', async () => {
+it('a webhook needs no secret here, but a webhook that has one is still checked', async () => {
   await server.pawl.publish(chain('open', echo('say')));
   const open = await createTrigger(server, { workflowId: 'open', triggerType: 'Webhook' });
   expect(open).toMatchObject({ hasSecret: false });

@@ -1,4 +1,4 @@
-// Managing triggers over HTTP: what may be said, what is shown, and to whom.
+// Managing triggers over HTTP: which settings are accepted, what is shown, and to whom.
 
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/core/json/json.ts';
@@ -11,7 +11,7 @@ beforeAll(() => publishEcho(server, 'hello'));
 const HOURLY = { cron: '0 * * * *', timezone: 'Europe/Berlin', catchUp: 'all' };
 
 describe('a schedule', () => {
-  it('is created, shown with its next times, changed and deleted', async () => {
+  it('a schedule is created, shown with its next fire times, changed and deleted', async () => {
     const created = await createTrigger(server, { workflowId: 'hello', triggerType: 'Schedule', config: HOURLY });
     expect(created).toMatchObject({ workflowId: 'hello', triggerType: 'Schedule', isEnabled: true, config: HOURLY });
     const times = created.nextFireTimes as string[];
@@ -31,7 +31,7 @@ describe('a schedule', () => {
 });
 
 describe('a webhook', () => {
-  it('keeps the path that people call it by, and is reached by its id', async () => {
+  it('a webhook keeps its configured path, and is reached by its id', async () => {
     const config = { path: '/orders/paid' };
     const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
     const trigger = { workflowId: 'hello', triggerType: 'Webhook', config: { ...config, secret } };
@@ -40,7 +40,7 @@ describe('a webhook', () => {
     expect(created.webhookUrl).toMatch(`/api/v1/triggers/${created.id}`);
   });
 
-  it('is read, edited and put back as it is shown, and keeps its secret', async () => {
+  it('a webhook read, edited and sent back keeps its secret', async () => {
     const config = { secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' };
     const { id } = await createTrigger(server, { workflowId: 'hello', triggerType: 'Webhook', config });
     const path = `/api/v1/triggers/${id}`;
@@ -56,7 +56,7 @@ describe('a webhook', () => {
   });
 });
 
-describe('a trigger that cannot be', () => {
+describe('an invalid trigger', () => {
   const problemsOf = async (trigger: JsonObject): Promise<string[]> => {
     const { status, body } = await server.post('/api/v1/triggers', trigger);
     expect(status).toBe(400);
@@ -65,7 +65,7 @@ describe('a trigger that cannot be', () => {
     return details.map((problem) => `${problem.path} ${problem.code}`);
   };
 
-  it('is not found where its workflow is not', async () => {
+  it('a trigger for an unknown workflow is answered with 404', async () => {
     const trigger = { workflowId: 'nobody', triggerType: 'Manual' };
     expect(await server.post('/api/v1/triggers', trigger)).toMatchObject({
       status: 404,
@@ -73,7 +73,7 @@ describe('a trigger that cannot be', () => {
     });
   });
 
-  it('is told everything that is wrong with it', async () => {
+  it('creating an invalid trigger reports every problem', async () => {
     expect(
       await problemsOf({
         workflowId: 'hello',
@@ -105,11 +105,11 @@ describe('a trigger that cannot be', () => {
     ['a path that is no text', 'Webhook', { generateSecret: true, path: 1 }, '/config/path CONFIG_INVALID'],
     ['a webhook without a secret', 'Webhook', {}, '/config/secret SECRET_REQUIRED'],
     ['a manual trigger with a configuration', 'Manual', { cron: '@daily' }, '/config/cron UNKNOWN_FIELD'],
-  ])('%s', async (_, triggerType, config, problem) => {
+  ])('a trigger is refused: %s', async (_, triggerType, config, problem) => {
     expect(await problemsOf({ workflowId: 'hello', triggerType, config })).toEqual([problem]);
   });
 
-  it('does not become another one', async () => {
+  it('a trigger cannot change its workflow or its type', async () => {
     const { id } = await createTrigger(server, { workflowId: 'hello', triggerType: 'Manual' });
     const body = { workflowId: 'other', triggerType: 'Event' };
     const { status, body: answer } = await server.ask('PUT', `/api/v1/triggers/${id}`, { body });
@@ -120,8 +120,8 @@ describe('a trigger that cannot be', () => {
   });
 });
 
-describe('lists', () => {
-  it('are filtered and paged', async () => {
+describe('lists of triggers', () => {
+  it('the list of triggers is filtered and paged', async () => {
     await publishEcho(server, 'listed');
     for (const type of ['a', 'b', 'c']) {
       const isEnabled = type !== 'b';
@@ -151,7 +151,7 @@ describe('lists', () => {
 });
 
 describe('another tenant', () => {
-  it('sees and touches nothing, and cannot use the workflow', async () => {
+  it('another tenant can neither see nor change a trigger, nor use the workflow', async () => {
     const { id } = await createTrigger(server, { workflowId: 'hello', triggerType: 'Manual' });
     const token = await tokenFor({ tenant: 'globex' });
     const path = `/api/v1/triggers/${id}`;
@@ -174,7 +174,7 @@ describe('another tenant', () => {
 });
 
 describe('firing by hand', () => {
-  it('starts the workflow with the body, also when the trigger is disabled', async () => {
+  it('firing by hand starts the workflow with the body, even when the trigger is disabled', async () => {
     const { id } = await createTrigger(server, { workflowId: 'hello', triggerType: 'Manual', isEnabled: false });
     const { status, body } = await server.post(`/api/v1/triggers/${id}/fire`, { tenantId: 'not ours', n: 1 });
     expect(status).toBe(202);
@@ -183,7 +183,7 @@ describe('firing by hand', () => {
     expect(await firings(server, id)).toMatchObject([{ outcome: 'started', executionId: body.executionId }]);
   });
 
-  it('once, with an Idempotency-Key', async () => {
+  it('firing by hand twice with one Idempotency-Key starts one execution', async () => {
     const { id } = await createTrigger(server, { workflowId: 'hello', triggerType: 'Manual' });
     const fire = () => server.post(`/api/v1/triggers/${id}/fire`, {}, { headers: { 'idempotency-key': 'k1' } });
     const [first, second] = [await fire(), await fire()];
@@ -191,7 +191,7 @@ describe('firing by hand', () => {
     expect(second.body).toEqual(first.body);
   });
 
-  it.each(['', 'k'.repeat(201)])('not with an Idempotency-Key that cannot be one: %j', async (key) => {
+  it.each(['', 'k'.repeat(201)])('firing by hand with an invalid Idempotency-Key is refused: %j', async (key) => {
     const { id } = await createTrigger(server, { workflowId: 'hello', triggerType: 'Manual' });
     const headers = { 'idempotency-key': key };
     const { status, body } = await server.post(`/api/v1/triggers/${id}/fire`, {}, { headers });
@@ -201,7 +201,7 @@ describe('firing by hand', () => {
     expect((await server.post(`/api/v1/triggers/${id}/fire`, {}, longest)).status).toBe(202);
   });
 
-  it('not against its condition, and a condition that fails says why', async () => {
+  it('firing by hand respects the condition, and a condition that fails gives the reason', async () => {
     const make = (activationCondition: string) =>
       createTrigger(server, { workflowId: 'hello', triggerType: 'Manual', activationCondition });
     const picky = await make('trigger.amount > 100');
@@ -221,7 +221,7 @@ describe('firing by hand', () => {
     expect(await firings(server, broken.id)).toMatchObject([{ outcome: 'condition_false', reason: body.reason }]);
   });
 
-  it('not what is not active, and says so', async () => {
+  it('firing by hand does not start an inactive workflow, and gives the reason', async () => {
     await server.post('/api/v1/workflows', {
       id: 'young',
       displayName: 'Y',

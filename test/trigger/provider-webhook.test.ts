@@ -1,5 +1,5 @@
-// Webhooks as their providers send them: signed by the providers' own libraries, with their ids, their retries, their questions
-// and their content types (S7).
+// Webhooks as the providers send them (S7): signed by the providers' own libraries, with their ids, retries, challenges and
+// content types.
 
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -30,8 +30,8 @@ async function triggerOf(reply: { body: JsonObject }) {
   return (await server.get(`/api/v1/executions/${reply.body.executionId as string}`)).body;
 }
 
-describe('GitHub', () => {
-  it('starts a run once per delivery, as JSON and as a form', async () => {
+describe('webhooks of GitHub', () => {
+  it('a GitHub delivery starts one run, as JSON or as a form', async () => {
     const { id, secret } = await webhook({ verification: 'github' });
     const text = JSON.stringify({ action: 'opened', number: 7 });
     const delivery = async (body: string, guid: string, type = 'application/json') =>
@@ -53,7 +53,7 @@ describe('GitHub', () => {
     expect((await triggerOf(form)).trigger).toEqual({ action: 'opened', number: 7 });
   });
 
-  it('is refused when one byte differs', async () => {
+  it('a GitHub delivery whose body was changed is refused', async () => {
     await publishEcho(server, 'tampered');
     const { id } = await webhook({ verification: 'github', secret: 'given by a person' }, 'tampered');
     const signature = await sign('given by a person', '{"amount":1}');
@@ -63,10 +63,10 @@ describe('GitHub', () => {
   });
 });
 
-describe('Stripe', () => {
+describe('webhooks of Stripe', () => {
   const event = { id: 'evt_1', type: 'invoice.paid', data: { object: { amount: 5 } } };
 
-  it('waits for the secret that Stripe makes, then starts a run once per event', async () => {
+  it('a Stripe webhook waits for the secret from Stripe, then starts one run per event', async () => {
     const { id, hasSecret, secret: none } = await webhook({ verification: 'stripe' });
     expect([hasSecret, none]).toEqual([false, undefined]);
     const payload = JSON.stringify(event, null, 2);
@@ -83,7 +83,7 @@ describe('Stripe', () => {
     expect([first.status, (await send(id, payload, signed())).body]).toEqual([202, first.body]);
   });
 
-  it('is refused when it is too old', async () => {
+  it('a Stripe event that is too old is refused', async () => {
     const { id } = await webhook({ verification: 'stripe', secret: 'whsec_x' });
     const payload = JSON.stringify(event);
     const timestamp = Math.floor(Date.now() / 1000) - 600;
@@ -93,14 +93,14 @@ describe('Stripe', () => {
   });
 });
 
-describe('Slack', () => {
+describe('webhooks of Slack', () => {
   const SECRET = '8f742231b10e8888abcd99yyyzzz85a5';
   const post = (id: string, text: string, type = 'application/json') => {
     const { headers } = sampleFor('slack', SECRET, Buffer.from(text), { id: '', now: Date.now() })!;
     return send(id, text, { ...headers, 'content-type': type });
   };
 
-  it('has its question answered, and an event that is sent again starts nothing', async () => {
+  it('the Slack challenge is answered, and a repeated Slack event starts nothing', async () => {
     const { id } = await webhook({ verification: 'slack', secret: SECRET });
     const question = await post(id, JSON.stringify({ token: 't', challenge: '3eZbrw1aB', type: 'url_verification' }));
     expect([question.status, question.body]).toEqual([200, { challenge: '3eZbrw1aB' }]);
@@ -110,7 +110,7 @@ describe('Slack', () => {
     expect(await firings(server, id)).toMatchObject([{ requestId: `webhook:${id}:Ev08MFMKH6` }]);
   });
 
-  it('sends commands and interactions as forms', async () => {
+  it('Slack commands and interactions arrive as forms and become objects', async () => {
     const { id } = await webhook({ verification: 'slack', secret: SECRET });
     const form = 'application/x-www-form-urlencoded';
     const command = await post(id, 'command=%2Fdeploy&text=to+prod', form);
@@ -120,7 +120,7 @@ describe('Slack', () => {
   });
 });
 
-it("Shopify's and Meta's are proven, and Meta's and Monday's questions are answered", async () => {
+it('webhooks of Shopify and Meta are verified, and challenges of Meta and Monday are answered', async () => {
   const shop = await webhook({ verification: 'shopify', secret: 'shpss_1' });
   const { headers } = sampleFor('shopify', 'shpss_1', Buffer.from('{"id":1}'), { id: 'b-1', now: 0 })!;
   expect((await triggerOf(await send(shop.id, '{"id":1}', headers))).requestId).toBe(`webhook:${shop.id}:b-1`);
@@ -170,7 +170,7 @@ describe('a token of an identity provider', () => {
       .setExpirationTime(expires)
       .sign(privateKey);
 
-  it('is checked with the published keys, and replays start nothing', async () => {
+  it('a token is checked with the published keys, and a replayed request starts nothing', async () => {
     const { id, hasSecret } = await webhook({ verification: { jwt: { jwksUrl: jwksUrl(), audience: 'us' } } });
     expect(hasSecret).toBe(false);
     const headers = { authorization: `Bearer ${await token('us', '5m')}` };
@@ -184,14 +184,14 @@ describe('a token of an identity provider', () => {
     expect(await code(unsigned)).toMatchObject({ error: { code: 'SIGNATURE_INVALID' } });
   });
 
-  it('whose keys cannot be had is asked to come again', async () => {
+  it('a token whose keys cannot be fetched is answered with 503', async () => {
     const { id } = await webhook({ verification: { jwt: { jwksUrl: 'http://127.0.0.1:1/keys' } } });
     const reply = await send(id, '{}', { authorization: `Bearer ${await token('us', '5m')}` });
     expect([reply.status, reply.body]).toMatchObject([503, { error: { code: 'UNAVAILABLE' } }]);
   });
 });
 
-describe('what a webhook carries', () => {
+describe('the content of a webhook', () => {
   const open = () => webhook({ verification: 'none', allowUnsigned: true });
   const trigger = async (body: string | FormData | Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}) => {
     const { id } = await open();
@@ -199,7 +199,7 @@ describe('what a webhook carries', () => {
     return (await triggerOf({ body: (await answer.json()) as JsonObject })).trigger;
   };
 
-  it('may be a form with files', async () => {
+  it('a webhook may carry a form with files', async () => {
     const form = new FormData();
     form.append('title', 'Report');
     form.append('tag', 'a');
@@ -214,7 +214,7 @@ describe('what a webhook carries', () => {
     });
   });
 
-  it('may be text of any type and charset, or bytes', async () => {
+  it('a webhook may carry text of any type and charset, or bytes', async () => {
     expect(await trigger('<a/>', { 'content-type': 'application/xml' })).toBe('<a/>');
     const latin1 = { 'content-type': 'text/plain; charset=iso-8859-1' };
     expect(await trigger(new Uint8Array([0x41, 0xe9]), latin1)).toBe('Aé');
@@ -225,7 +225,7 @@ describe('what a webhook carries', () => {
     });
   });
 
-  it('is refused where it changes a prototype or is not what it says', async () => {
+  it('a webhook that sets a prototype or does not match its content type is refused', async () => {
     const { id } = await open();
     const status = async (text: string, type: string) => (await send(id, text, { 'content-type': type })).status;
     expect(await status('__proto__=1', 'application/x-www-form-urlencoded')).toBe(400);
@@ -252,14 +252,14 @@ describe('the settings of a webhook', () => {
     [{ verification: 'none', allowUnsigned: true, secret: 'x' }, '/config/secret', 'not used'],
     [{ verification: 'standard', secret: 'short' }, '/config/secret', 'whsec_'],
     [{ verification: 'github', respond: 'later' }, '/config/respond', 'accepted'],
-  ])('are refused: %j', async (config, path, message) => {
+  ])('webhook settings that make no sense are refused: %j', async (config, path, message) => {
     const request = { workflowId: 'provided', triggerType: 'Webhook', config };
     const { status, body } = await server.post('/api/v1/triggers', request);
     expect(status).toBe(400);
     expect((body.error as JsonObject).details).toMatchObject([{ path, message: expect.stringContaining(message) }]);
   });
 
-  it('that let anybody in are audited', async () => {
+  it('settings that let anybody call a webhook are audited', async () => {
     const { id } = await webhook({ verification: 'none', allowUnsigned: true });
     const { body } = await server.get('/api/v1/admin/audit?limit=1');
     expect((body.data as JsonObject[])[0]).toMatchObject({
@@ -270,7 +270,7 @@ describe('the settings of a webhook', () => {
   });
 });
 
-it('what proves a sender is seen by no workflow', async () => {
+it('a workflow does not see the token or signature of a webhook sender', async () => {
   const tasks = { call: { url: `${server.url}/health/live` } };
   const made = await server.post('/api/v1/workflows', {
     name: 'hidden',
@@ -295,7 +295,7 @@ it('what proves a sender is seen by no workflow', async () => {
   expect(rows).toEqual([{ n: 0 }]);
 });
 
-it('a header that is folded over two lines is no request, and starts nothing', async () => {
+it('a request with a folded header is refused and starts nothing', async () => {
   const { id } = await webhook({ verification: 'github', secret: 'folded' });
   const signature = await sign('folded', '{}');
   const folded = `x-hub-signature-256: ${signature.slice(0, 20)}\r\n ${signature.slice(20)}`;
@@ -304,7 +304,7 @@ it('a header that is folded over two lines is no request, and starts nothing', a
   expect(await firings(server, id)).toEqual([]);
 });
 
-it('a trigger can be tried out with a sample that it signs itself', async () => {
+it('a webhook trigger can be tested with a sample that it signs itself', async () => {
   const { id } = await webhook({ verification: 'github' });
   const { status, body } = await server.post(`/api/v1/triggers/${id}/test`, { hello: 1 });
   expect([status, body]).toMatchObject([200, { verification: 'github', executionId: expect.any(String) }]);

@@ -1,4 +1,4 @@
-// A schedule from end to end, by the clock on the wall.
+// A schedule from end to end, by the real clock.
 
 import { expect, it } from 'vitest';
 import { useServer } from '../server/api-server.ts';
@@ -6,7 +6,7 @@ import { createTrigger, firings, publishEcho } from './trigger-api.ts';
 
 const server = useServer({ trigger: { pollMs: 50 } });
 
-it('fires by itself, each slot once, and not before its time', async () => {
+it('a schedule fires by itself, each slot once, and never early', async () => {
   await publishEcho(server, 'ticking');
   const config = { cron: '* * * * * *' };
   const { id } = await createTrigger(server, { workflowId: 'ticking', triggerType: 'Schedule', config });

@@ -1,4 +1,4 @@
-// Schedules on a real database (I8, I9): every slot exactly once, however many schedulers look, die, or come late.
+// Schedules on a real database (I8, I9): every slot fires exactly once, however many schedulers look, die or come late.
 
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { PawlError } from '../../src/core/error/pawl-error.ts';
@@ -12,7 +12,7 @@ import { createTrigger, executionsOf, firings, publishEcho } from './trigger-api
 const server = useServer({ trigger: { enableSchedules: false } });
 const MINUTE = 60_000;
 const LEASE = 30_000;
-/** Tests live in 2031, so that the time at which a trigger was created is in their past. */
+/** The tests take place in 2031, so that the creation of a trigger is always in their past. */
 const NOON = Date.parse('2031-06-02T12:00:00Z');
 const at = (minutes: number): string => new Date(NOON + minutes * MINUTE).toISOString();
 
@@ -46,7 +46,7 @@ function scheduler(replaced: Partial<SchedulerDeps> = {}): Scheduler {
   });
 }
 
-/** Created at noon, whenever the test runs. */
+/** Creates a schedule as if at noon, whenever the test runs. */
 async function schedule(config: Record<string, string>, rest = {}): Promise<string> {
   const { id } = await createTrigger(server, { workflowId, triggerType: 'Schedule', config, ...rest });
   await settle(id, NOON);
@@ -59,7 +59,7 @@ const settle = (id: string, through: number) =>
     new Date(through),
   ]);
 
-/** Looks until nothing is due. */
+/** Runs the scheduler until nothing is due. */
 async function runAll(one = scheduler()): Promise<void> {
   while ((await one.runOnce()).claimed > 0);
 }
@@ -69,8 +69,8 @@ const slots = async (): Promise<string[]> =>
     .map(({ trigger }) => (trigger as { scheduledFor: string }).scheduledFor)
     .sort();
 
-describe('each slot, exactly once', () => {
-  it('with four schedulers that look at the same time', async () => {
+describe('slots of a schedule', () => {
+  it('four schedulers at the same time fire each slot exactly once', async () => {
     const crons = ['*/5 * * * *', '*/7 * * * *', '0 * * * *', '*/30 * * * * *'];
     const ids = await Promise.all(crons.map((cron) => schedule({ cron, catchUp: 'all' })));
     const four = [1, 2, 3, 4].map(() => scheduler({ options: { ...OPTIONS, batch: 2 } }));
@@ -92,7 +92,7 @@ describe('each slot, exactly once', () => {
     expect(recorded).toEqual({ firings: 142, executions: 142 });
   });
 
-  it('never early', async () => {
+  it('a slot never fires early', async () => {
     await schedule({ cron: '*/10 * * * *' });
     expect(await scheduler().runOnce()).toMatchObject({ claimed: 1 });
     now = NOON + 10 * MINUTE - 1;
@@ -103,7 +103,7 @@ describe('each slot, exactly once', () => {
     expect(await slots()).toEqual([at(10)]);
   });
 
-  it('across a change of clocks', async () => {
+  it('a change of the clocks neither skips nor repeats a daily slot', async () => {
     const config = { cron: '30 2 * * *', timezone: 'Europe/Berlin', catchUp: 'all' };
     const { id } = await createTrigger(server, { workflowId, triggerType: 'Schedule', config });
     await settle(id, Date.parse('2026-03-27T12:00:00Z'));
@@ -123,7 +123,7 @@ describe('after downtime', () => {
     ['skip', [], ['skipped']],
     ['latest', [at(60)], ['started', 'skipped']],
     ['all', [10, 20, 30, 40, 50, 60].map(at), Array.from({ length: 6 }, () => 'started')],
-  ])('%s', async (catchUp, expected, outcomes) => {
+  ])('after downtime, catchUp "%s" fires the slots that it promises', async (catchUp, expected, outcomes) => {
     const id = await schedule({ cron: '*/10 * * * *', catchUp });
     await runAll();
     now = NOON + 65 * MINUTE;
@@ -138,7 +138,7 @@ describe('after downtime', () => {
     expect(await slots()).toEqual([...expected, at(70)]);
   });
 
-  it('in portions, when there is much to catch up', async () => {
+  it('a long backlog of slots is caught up in portions', async () => {
     await schedule({ cron: '* * * * *', catchUp: 'all' });
     now = NOON + 25 * MINUTE;
     const small = scheduler({ options: { ...OPTIONS, portion: 10 } });
@@ -150,7 +150,7 @@ describe('after downtime', () => {
 });
 
 describe('a scheduler that dies', () => {
-  it('after it started the execution: another finds the same one', async () => {
+  it('a scheduler that dies after the start leaves an execution that another scheduler finds', async () => {
     const id = await schedule({ cron: '*/10 * * * *' });
     await runAll();
     const { store } = server.pawl;
@@ -172,7 +172,7 @@ describe('a scheduler that dies', () => {
     expect(await firings(server, id)).toMatchObject([{ outcome: 'started', executionId, slot: at(10) }]);
   });
 
-  it('before it started the execution: another does', async () => {
+  it('a scheduler that fails before the start leaves the slot to another scheduler', async () => {
     const id = await schedule({ cron: '*/10 * * * *' });
     await runAll();
     const warnings: string[] = [];
@@ -189,7 +189,7 @@ describe('a scheduler that dies', () => {
     expect(await firings(server, id)).toHaveLength(1);
   });
 
-  it('is paused for longer than its claim lasts: it moves nothing back', async () => {
+  it('a scheduler paused for longer than its claim moves nothing back', async () => {
     const id = await schedule({ cron: '*/10 * * * *', catchUp: 'all' });
     await runAll();
     const gate = Promise.withResolvers<void>();
@@ -209,7 +209,7 @@ describe('a scheduler that dies', () => {
     expect(await firings(server, id)).toHaveLength(3);
   });
 
-  it('is stopped: it finishes what it has claimed', async () => {
+  it('a scheduler that is stopped finishes the slots that it has claimed', async () => {
     await schedule({ cron: '*/10 * * * *' });
     await runAll();
     now = NOON + 10 * MINUTE;
@@ -244,7 +244,7 @@ describe('a scheduler that dies', () => {
 });
 
 describe('a schedule that changes', () => {
-  it('while it is being fired follows its new times', async () => {
+  it('a schedule changed while it fires follows its new times', async () => {
     const id = await schedule({ cron: '*/10 * * * *' });
     await runAll();
     now = NOON + 10 * MINUTE;
@@ -265,7 +265,7 @@ describe('a schedule that changes', () => {
     expect(await slots()).toEqual([at(10), at(15)]);
   });
 
-  it('keeps its place when only its condition does', async () => {
+  it('a schedule keeps its place when only its condition changes', async () => {
     const id = await schedule({ cron: '*/10 * * * *' });
     await runAll();
     await server.ask('PUT', `/api/v1/triggers/${id}`, { body: { activationCondition: 'trigger.scheduledFor !== ""' } });
@@ -274,7 +274,7 @@ describe('a schedule that changes', () => {
     expect(await slots()).toEqual([at(10)]);
   });
 
-  it('catches up nothing of the time it was disabled or archived', async () => {
+  it('a schedule catches up nothing from the time when it was disabled or archived', async () => {
     const id = await schedule({ cron: '*/10 * * * *', catchUp: 'all' });
     const settledThrough = async () =>
       (
@@ -285,7 +285,7 @@ describe('a schedule that changes', () => {
       };
     const isAnew = async () => {
       const { at: through, due } = await settledThrough();
-      // Back in the present, where the database lives.
+      // The schedule is back in the present, which is the time of the database.
       expect([due, through.getTime() < NOON]).toEqual(['-infinity', true]);
       await settle(id, NOON);
     };
@@ -305,14 +305,14 @@ describe('a schedule that changes', () => {
 describe('a slot that starts nothing', () => {
   const only = async (id: string) => (await firings(server, id))[0]!;
 
-  it('because the condition is false', async () => {
+  it('a slot whose condition is false starts nothing and is recorded', async () => {
     const id = await schedule({ cron: '*/10 * * * *' }, { activationCondition: `trigger.scheduledFor > "2099"` });
     now = NOON + 10 * MINUTE;
     await runAll();
     expect(await only(id)).toMatchObject({ outcome: 'condition_false', slot: at(10) });
   });
 
-  it('because the workflow is disabled', async () => {
+  it('a slot of a disabled workflow is skipped with the reason', async () => {
     const id = await schedule({ cron: '*/10 * * * *' });
     await server.ask('PATCH', `/api/v1/workflows/${workflowId}`, { body: { isEnabled: false } });
     now = NOON + 10 * MINUTE;
@@ -320,7 +320,7 @@ describe('a slot that starts nothing', () => {
     expect(await only(id)).toMatchObject({ outcome: 'skipped', reason: `workflow "${workflowId}" is disabled` });
   });
 
-  it('because the tenant is over its limit', async () => {
+  it('a slot of a tenant over its limit is skipped, and the next slot fires', async () => {
     const id = await schedule({ cron: '*/10 * * * *' });
     now = NOON + 10 * MINUTE;
     await runAll(scheduler({ start: () => Promise.reject(new PawlError('RATE_LIMITED', 'too many executions')) }));
@@ -330,7 +330,7 @@ describe('a slot that starts nothing', () => {
     expect(await slots()).toEqual([at(20)]);
   });
 
-  it('because the workflow wants another trigger', async () => {
+  it('a slot whose payload breaks the triggerSchema fails and becomes a dead letter', async () => {
     await publishEcho(server, workflowId, { triggerSchema: { type: 'object', required: ['order'] } });
     const id = await schedule({ cron: '*/10 * * * *' });
     now = NOON + 10 * MINUTE;
@@ -341,7 +341,7 @@ describe('a slot that starts nothing', () => {
     ]);
   });
 
-  it('because nobody can read the schedule: once, until it is changed', async () => {
+  it('a schedule that cannot be read fails once, and is tried again after a change', async () => {
     const id = await schedule({ cron: '*/10 * * * *' });
     await query(`update workflow_triggers set config = '{"cron":"what"}' where id = $1`, [id]);
     await runAll();
@@ -353,7 +353,7 @@ describe('a slot that starts nothing', () => {
   });
 });
 
-it('forgets old firings', async () => {
+it('old firings are deleted', async () => {
   const id = await schedule({ cron: '*/10 * * * *' });
   now = NOON + 10 * MINUTE;
   await runAll();
@@ -362,7 +362,7 @@ it('forgets old firings', async () => {
   expect(await firings(server, id)).toEqual([]);
 });
 
-it('a pipeline with a cron expression has its schedule', async () => {
+it('a pipeline with a cron expression gets a schedule', async () => {
   const tasks = { call: { url: `${server.url}/health/live` } };
   const name = `${workflowId}-p`;
   const bad = await server.post('/api/v1/workflows', { name, trigger: 'cron', cron_expression: '99 * * * *', tasks });

@@ -1,4 +1,4 @@
-// What tests of triggers have in common: workflows to start, triggers for them, and signed webhooks.
+// What the tests of triggers share: workflows to start, triggers for them, and signed webhooks.
 
 import { Webhook } from 'standardwebhooks';
 import { expect } from 'vitest';
@@ -24,7 +24,7 @@ export interface Sent {
   readonly headers?: Record<string, string>;
 }
 
-/** As a sender would: signed by the reference library. */
+/** Sends a webhook as a sender would, signed by the reference library. */
 export function sendWebhook(server: TestServer, triggerId: string, sent: Sent): Promise<Reply> {
   const { id = `msg_${Math.random()}`, body = '{"n":1}', secret, ageSeconds = 0 } = sent;
   const at = new Date(Date.now() - ageSeconds * 1000);

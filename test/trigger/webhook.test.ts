@@ -1,4 +1,4 @@
-// Webhooks (S7): who sent it, when, and whether it was seen before.
+// Webhooks (S7): who sent a webhook, when, and whether it was seen before.
 
 import { beforeAll, describe, expect, it } from 'vitest';
 import { useServer } from '../server/api-server.ts';
@@ -14,7 +14,7 @@ const webhook = (workflowId = 'hooked', rest = {}) =>
   createTrigger(server, { workflowId, triggerType: 'Webhook', config: { secret: SECRET }, ...rest });
 
 describe('a signed webhook', () => {
-  it('starts the workflow with its body', async () => {
+  it('a signed webhook starts the workflow with its body', async () => {
     const { id, webhookUrl, hasSecret, ...shown } = await webhook();
     expect([webhookUrl, hasSecret]).toEqual([`${server.url}/api/v1/triggers/${id}`, true]);
     expect(JSON.stringify(shown)).not.toContain(SECRET.slice(6));
@@ -29,7 +29,7 @@ describe('a signed webhook', () => {
     });
   });
 
-  it('may be something else than JSON', async () => {
+  it('a signed webhook may carry plain text', async () => {
     const { id } = await webhook();
     const { status, body } = await sendWebhook(server, id, {
       secret: SECRET,
@@ -41,7 +41,7 @@ describe('a signed webhook', () => {
   });
 });
 
-describe('a webhook that proves nothing', () => {
+describe('a webhook without a valid signature', () => {
   it.each([
     ['signed with another secret', { secret: OTHER }, 'does not fit'],
     ['from ten minutes ago', { secret: SECRET, ageSeconds: 600 }, 'five minutes', 'SIGNATURE_EXPIRED'],
@@ -51,7 +51,7 @@ describe('a webhook that proves nothing', () => {
     ['with another time than was signed', { secret: SECRET, headers: { 'webhook-timestamp': '1' } }, 'does not fit'],
     ['with a time that is none', { secret: SECRET, headers: { 'webhook-timestamp': 'now' } }, 'seconds since 1970'],
     ['with another id than was signed', { secret: SECRET, headers: { 'webhook-id': 'msg_other' } }, 'does not fit'],
-  ])('is refused: %s', async (_, sent, reason, code = 'SIGNATURE_INVALID') => {
+  ])('a webhook is refused: %s', async (_, sent, reason, code = 'SIGNATURE_INVALID') => {
     await publishEcho(server, 'guarded');
     const { id } = await webhook('guarded');
     const { status, body, headers } = await sendWebhook(server, id, sent);
@@ -62,7 +62,7 @@ describe('a webhook that proves nothing', () => {
     expect(await firings(server, id)).toEqual([]);
   });
 
-  it('is refused: the body is another than was signed', async () => {
+  it('a webhook is refused when its body is not the signed body', async () => {
     const { id } = await webhook();
     const at = Math.floor(Date.now() / 1000);
     const { Webhook } = await import('standardwebhooks');
@@ -74,7 +74,7 @@ describe('a webhook that proves nothing', () => {
 });
 
 describe('a repeated webhook', () => {
-  it('is answered with the same execution, also a hundred times at once', async () => {
+  it('a webhook sent a hundred times at once gets the same execution every time', async () => {
     await publishEcho(server, 'once');
     const { id } = await webhook('once');
     const replies = await Promise.all(
@@ -87,7 +87,7 @@ describe('a repeated webhook', () => {
     expect(await firings(server, id)).toHaveLength(1);
   });
 
-  it('is recorded with its own execution when others come at the same time, each of them twice', async () => {
+  it('webhooks sent twice at once are each recorded with their own execution', async () => {
     await publishEcho(server, 'burst');
     const { id } = await webhook('burst');
     const ids = Array.from({ length: 60 }, (_, n) => `msg_${n % 30}`);
@@ -100,7 +100,7 @@ describe('a repeated webhook', () => {
     );
   });
 
-  it('also when the trigger was disabled or the workflow archived since', async () => {
+  it('a repeated webhook gets its execution, even after the trigger is disabled or archived', async () => {
     await publishEcho(server, 'faded');
     const { id } = await webhook('faded');
     const send = (message: string) => sendWebhook(server, id, { secret: SECRET, id: message });
@@ -114,7 +114,7 @@ describe('a repeated webhook', () => {
     expect(await firings(server, id)).toMatchObject([{ outcome: 'skipped' }, { outcome: 'started' }]);
   });
 
-  it('starts what it could not start before', async () => {
+  it('a webhook sent again starts an execution that could not start before', async () => {
     await publishEcho(server, 'later');
     const { id } = await webhook('later');
     await server.ask('PATCH', '/api/v1/workflows/later', { body: { isEnabled: false } });
@@ -126,8 +126,8 @@ describe('a repeated webhook', () => {
   });
 });
 
-describe('secrets', () => {
-  it('are made, shown once, and rotated with two that are valid', async () => {
+describe('secrets of webhooks', () => {
+  it('a secret is generated and shown once; after a rotation, the old and the new secret are valid', async () => {
     const made = await createTrigger(server, {
       workflowId: 'hooked',
       triggerType: 'Webhook',
@@ -146,14 +146,14 @@ describe('secrets', () => {
     expect([await works(SECRET), await works(OTHER)]).toEqual([false, true]);
   });
 
-  it('are for webhooks', async () => {
+  it('a trigger that is not a webhook has no secret to rotate', async () => {
     const { id } = await createTrigger(server, { workflowId: 'hooked', triggerType: 'Manual' });
     expect((await server.post(`/api/v1/triggers/${id}/rotate-secret`, {})).status).toBe(409);
   });
 });
 
-describe('what a webhook carries', () => {
-  it('must be what the workflow asks for', async () => {
+describe('the content of a webhook', () => {
+  it('a webhook body must match the triggerSchema of the workflow', async () => {
     await publishEcho(server, 'strictly', { triggerSchema: { type: 'object', required: ['order'] } });
     const { id } = await webhook('strictly');
     const { status, body } = await sendWebhook(server, id, { secret: SECRET, body: '{"n":1}' });
@@ -161,7 +161,7 @@ describe('what a webhook carries', () => {
     expect(await firings(server, id)).toMatchObject([{ outcome: 'failed' }]);
   });
 
-  it('has limits', async () => {
+  it('a webhook body that is too large or not safe JSON is refused', async () => {
     const { id } = await webhook();
     const status = async (body: string) => (await sendWebhook(server, id, { secret: SECRET, body })).status;
     expect(await status(`"${'x'.repeat(1024 * 1024)}"`)).toBe(413);
@@ -169,7 +169,7 @@ describe('what a webhook carries', () => {
     expect(await status('{"__proto__":{}}')).toBe(400);
   });
 
-  it('goes to a webhook and to nothing else', async () => {
+  it('a webhook sent to anything but a webhook trigger is answered with 404', async () => {
     const { id } = await createTrigger(server, { workflowId: 'hooked', triggerType: 'Manual' });
     for (const triggerId of [id, '01890000-0000-7000-8000-000000000000', 'what']) {
       const { status, body } = await sendWebhook(server, triggerId, { secret: SECRET });
@@ -178,8 +178,8 @@ describe('what a webhook carries', () => {
   });
 });
 
-describe('a pipeline that waits for webhooks', () => {
-  it('gets an address and a secret, and sees body and headers', async () => {
+describe('a pipeline with a webhook trigger', () => {
+  it('a pipeline gets a URL and a secret, and its run sees body and headers', async () => {
     const tasks = { call: { url: `${server.url}/health/live` } };
     const created = await server.post('/api/v1/workflows', { name: 'shop', trigger: 'webhook', tasks });
     expect(created.status).toBe(201);
@@ -190,7 +190,7 @@ describe('a pipeline that waits for webhooks', () => {
     const { trigger } = (await server.get(`/api/v1/executions/${body.executionId as string}`)).body;
     expect(trigger).toMatchObject({ body: { n: 1 }, headers: { 'x-shop': 'One' } });
     expect(JSON.stringify(trigger)).not.toContain('webhook-signature');
-    // Shown once; and it stays valid when the pipeline changes.
+    // The secret is shown once, and stays valid when the pipeline changes.
     expect(JSON.stringify((await server.get('/api/v1/workflows/shop')).body)).not.toContain('whsec_');
     const replaced = await server.ask('PUT', '/api/v1/workflows/shop', { body: { trigger: 'webhook', tasks } });
     expect(replaced.body.data).not.toHaveProperty('webhook_secret');

@@ -1,4 +1,4 @@
-// Pawl without authentication on a real port and a real database: what a client of the API sees.
+// Pawl without authentication on a real port and a real database, as a client of the API sees it.
 
 import { afterAll, beforeAll } from 'vitest';
 import type { Json, JsonObject } from '../../src/core/json/json.ts';
@@ -30,7 +30,7 @@ export interface Refusal {
   };
 }
 
-/** Started before the first test of a file and stopped after its last. */
+/** Starts Pawl before the first test of a file and stops it after the last. */
 export function useApi(options: PawlOptions = {}, prepare: PrepareDatabase = async () => {}): () => Api {
   let api: Api;
   let close: () => Promise<void>;

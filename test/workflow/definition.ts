@@ -1,4 +1,4 @@
-// Small graph workflows for tests of what becomes of workflows, not of how they run.
+// Small graph workflows for tests of the workflow lifecycle, not of execution.
 
 import type { Json, JsonObject } from '../../src/core/json/json.ts';
 

@@ -12,7 +12,7 @@ const publish = (id: string, query = '') => api().post(`/workflows/${id}/publish
 const get = (id: string, query = '') => api().get(`/workflows/${id}${query}`);
 
 describe('saving a graph', () => {
-  it('creates a Draft, then edits it', async () => {
+  it('saving a graph creates a Draft, and saving it again edits the Draft', async () => {
     const created = await save(echo('first', 'one', { description: 'says hello' }));
     expect(created.status).toBe(201);
     expect(created.body).toEqual({
@@ -34,7 +34,7 @@ describe('saving a graph', () => {
     expect((await get('first')).body).not.toHaveProperty('description');
   });
 
-  it('refuses what is not valid with every problem and a hint', async () => {
+  it('saving an invalid graph is refused with every problem and a hint', async () => {
     const { status, body } = await api().post<Refusal>('/workflows', {
       id: 'Bad Id',
       displayName: 'x',
@@ -60,7 +60,7 @@ describe('saving a graph', () => {
     expect((await get('Bad%20Id')).status).toBe(404);
   });
 
-  it('keeps an action that does not exist yet: that is checked when it is published', async () => {
+  it('a draft may name an unknown action; publishing the draft refuses it', async () => {
     const definition = echo('early');
     const [node] = definition.nodes as JsonObject[];
     expect((await save({ ...definition, nodes: [{ ...node, actionType: 'core.ecko' }] })).status).toBe(201);
@@ -70,27 +70,27 @@ describe('saving a graph', () => {
     expect(body.error.details![0]!.suggestion).toContain('core.echo');
   });
 
-  it('refuses a triggerSchema that is no JSON Schema', async () => {
+  it('a triggerSchema that is not a JSON Schema is refused', async () => {
     const definition = echo('schema', 'x', { triggerSchema: { type: 'objekt' } });
     const { status, body } = await api().post<Refusal>('/workflows', definition);
     expect(status).toBe(400);
     expect(body.error.details).toEqual([expect.objectContaining({ code: 'SCHEMA_INVALID', path: '/triggerSchema' })]);
   });
 
-  it('refuses a body that is no workflow, and says what one looks like', async () => {
+  it('a body that is not a workflow is refused, with a hint at the right field', async () => {
     const { status, body } = await api().post<Refusal>('/workflows', { node: [] });
     expect(status).toBe(400);
     expect(body.error.details![0]).toMatchObject({ code: 'UNKNOWN_FORMAT', suggestion: 'did you mean `nodes`?' });
   });
 
-  it('is 201 once when twenty create the same workflow at once', async () => {
+  it('twenty requests that create the same workflow at once get one 201 and nineteen 200', async () => {
     const replies = await Promise.all(Array.from({ length: 20 }, (_, i) => save(echo('rush', i))));
     expect(replies.map(({ status }) => status).sort()).toEqual([...Array(19).fill(200), 201]);
   });
 });
 
 describe('publishing', () => {
-  it('makes version 1, Active and enabled, and closes the draft', async () => {
+  it('publishing makes version 1, active and enabled, and closes the draft', async () => {
     await save(echo('live'));
     expect((await publish('live')).body).toEqual({ workflowId: 'live', version: 1, status: 'Active' });
     expect((await get('live')).body).toMatchObject({
@@ -102,7 +102,7 @@ describe('publishing', () => {
     expect((await publish('live')).body).toEqual({ workflowId: 'live', version: 1, status: 'Active' });
   });
 
-  it('with autoActivate=false makes the version and leaves the Draft', async () => {
+  it('publishing with autoActivate=false makes the version and leaves the workflow a Draft', async () => {
     await save(echo('staged'));
     const staged = await publish('staged', '?autoActivate=false');
     expect(staged.body).toEqual({ workflowId: 'staged', version: 1, status: 'Draft' });
@@ -111,7 +111,7 @@ describe('publishing', () => {
     expect((await publish('staged')).body).toMatchObject({ version: 1, status: 'Active' });
   });
 
-  it('changes an Active workflow through a draft, and only so', async () => {
+  it('an Active workflow can be changed through a draft only', async () => {
     await save(echo('change', 'one'));
     await publish('change');
     const over = await api().post<Refusal>('/workflows', echo('change', 'two'));
@@ -138,7 +138,7 @@ describe('publishing', () => {
     expect((await get('change', '?version=draft')).status).toBe(404);
   });
 
-  it('of a definition that it had before brings that version back, whatever the order of its keys', async () => {
+  it('publishing an earlier definition brings its version back, whatever the order of its keys', async () => {
     await save(echo('back', 'one'));
     await publish('back');
     await api().post('/workflows/back/draft');
@@ -153,7 +153,7 @@ describe('publishing', () => {
     expect((await publish('back')).body).toMatchObject({ version: 3 });
   });
 
-  it('of an unchanged draft makes no version and closes the draft', async () => {
+  it('publishing an unchanged draft makes no version and closes the draft', async () => {
     await save(echo('same'));
     await publish('same');
     await api().post('/workflows/same/draft');
@@ -161,7 +161,7 @@ describe('publishing', () => {
     expect((await get('same')).body).toMatchObject({ hasDraft: false });
   });
 
-  it('enables what was disabled, also when there is nothing new to publish', async () => {
+  it('publishing enables a disabled workflow, even with nothing new to publish', async () => {
     await save(echo('paused', 1));
     await publish('paused');
     await api().send('PATCH', '/workflows/paused', { isEnabled: false });
@@ -171,14 +171,14 @@ describe('publishing', () => {
     expect((await get('paused')).body).toMatchObject({ isEnabled: true });
   });
 
-  it('makes one version when twenty publish at once', async () => {
+  it('twenty requests that publish at once make one version', async () => {
     await save(echo('crowd'));
     const replies = await Promise.all(Array.from({ length: 20 }, () => publish('crowd')));
     expect(replies.map(({ status, body }) => [status, body.version])).toEqual(Array(20).fill([200, 1]));
     expect((await api().get<{ data: unknown[] }>('/workflows/crowd/versions')).body.data).toHaveLength(1);
   });
 
-  it('publishes what was validated while others edit the draft', async () => {
+  it('publishing while others edit the draft makes at most one valid new version', async () => {
     await save(echo('busy', 0));
     await publish('busy');
     await api().post('/workflows/busy/draft');
@@ -189,13 +189,13 @@ describe('publishing', () => {
     expect(body.data.length).toBeLessThanOrEqual(2);
   });
 
-  it('of an unknown workflow is 404', async () => {
+  it('publishing an unknown workflow answers 404', async () => {
     expect((await publish('nobody')).status).toBe(404);
   });
 });
 
 describe('a draft beside the active version', () => {
-  it('can be dropped', async () => {
+  it('a draft can be deleted, and the active version stays', async () => {
     await save(echo('drop', 'one'));
     await publish('drop');
     await api().post('/workflows/drop/draft');
@@ -206,7 +206,7 @@ describe('a draft beside the active version', () => {
     expect((await api().send('DELETE', '/workflows/drop/draft')).status).toBe(404);
   });
 
-  it('of what was never published is all there is', async () => {
+  it('a draft that was never published cannot be dropped: it is the whole workflow', async () => {
     await save(echo('only'));
     expect((await api().send<Refusal>('DELETE', '/workflows/only/draft')).status).toBe(409);
     expect((await api().post('/workflows/only/draft')).status).toBe(200);

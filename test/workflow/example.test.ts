@@ -1,5 +1,5 @@
-// The graph workflows of examples/graph through the API: all are kept as drafts as they are written, published where
-// their actions are there, and run where those need nobody else.
+// The graph workflows of examples/graph through the API. Every example is kept as a draft exactly as written, published if its
+// actions exist, and run if its actions need no other system.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
@@ -20,16 +20,16 @@ function missingActions({ nodes }: JsonObject): string[] {
 }
 
 describe.each(examples)('$file', ({ definition }) => {
-  it('is kept as a draft, and published unless it lacks an action, which is named', async () => {
+  it('the example is kept as a draft; publishing succeeds, or names the action that is missing', async () => {
     const { id } = definition;
-    // Two examples of the seed have the same id: the second is a new version of the first.
+    // Two of the examples have the same id: the second becomes a new version of the first.
     const version = (await api().post(`/workflows/${id}/draft`)).status === 404 ? 1 : 2;
     expect([200, 201]).toContain((await api().post('/workflows', definition)).status);
     expect((await api().get(`/workflows/${id}?version=draft`)).body.definition).toEqual(definition);
     const missing = missingActions(definition);
     const { status, body } = await api().post<Refusal>(`/workflows/${id}/publish`);
     if (missing.length === 0) {
-      // One of them starts a workflow that is not among them.
+      // One example starts a workflow that is not among the examples.
       const child = { warnings: [expect.objectContaining({ code: 'SUBWORKFLOW_MISSING' })] };
       const warned = JSON.stringify(definition).includes('"subworkflow"') ? child : {};
       return expect([status, body]).toEqual([200, { workflowId: id, version, status: 'Active', ...warned }]);
@@ -45,12 +45,12 @@ async function run(id: string, trigger: Json) {
   return api().pawl.result(body.executionId);
 }
 
-describe('running', () => {
-  it('fan-out/fan-in joins what was taken', async () => {
+describe('running the examples', () => {
+  it('the fan-out/fan-in example joins the branches that were taken', async () => {
     expect(await run('fanout-fanin', {})).toMatchObject({ status: 'Succeeded', outputs: { msg: 'Join' } });
   });
 
-  it('retry gives every attempt the same parameters', async () => {
+  it('the retry example gives every attempt the same parameters', async () => {
     const payload = { payload: 'p', timestamp: 't' };
     expect(await run('retry-demo', payload)).toMatchObject({ status: 'Succeeded', outputs: payload });
   });

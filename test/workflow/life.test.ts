@@ -1,4 +1,4 @@
-// The rest of a workflow's life over HTTP: archive, reactivate, enable, delete; and who may see it.
+// The rest of the life of a workflow over HTTP: archive, reactivate, enable, delete, and who may see the workflow.
 
 import { describe, expect, it, vi } from 'vitest';
 import type { JsonObject } from '../../src/core/json/json.ts';
@@ -19,7 +19,7 @@ const query = async (text: string, values: unknown[]): Promise<Record<string, un
   withClient(api().database.connectionString, async (client) => (await client.query(text, values)).rows);
 
 describe('archiving', () => {
-  it('stops new executions, and reactivating allows them again', async () => {
+  it('an archived workflow refuses executions until it is reactivated', async () => {
     await published('old');
     expect((await api().post('/workflows/old/archive')).body).toEqual({ workflowId: 'old', status: 'Archived' });
     expect((await api().get('/workflows/old')).body).toMatchObject({ status: 'Archived', isEnabled: false });
@@ -36,19 +36,19 @@ describe('archiving', () => {
     expect(await api().pawl.result(body.executionId)).toMatchObject({ status: 'Succeeded' });
   });
 
-  it('lets what is running finish', async () => {
+  it('archiving lets running executions finish', async () => {
     const nodes = [{ id: 'wait', actionType: 'core.delay', parameters: { durationMs: 500 } }];
     await api().post('/workflows', { id: 'finishing', displayName: 'Finishing', startNode: 'wait', nodes });
     await api().post('/workflows/finishing/publish');
     const { body } = await execute('finishing');
-    // Claimed is not begun: what has not begun is refused.
+    // A claimed execution has not begun yet, and an execution that has not begun is refused.
     const node = async () => (await api().pawl.executions.inspect('default', body.executionId)).state.nodes[0]!.status;
     await vi.waitUntil(async () => (await node()) === 'Sleeping');
     await api().post('/workflows/finishing/archive');
     expect(await api().pawl.result(body.executionId)).toMatchObject({ status: 'Succeeded' });
   });
 
-  it('fails what is still pending', async () => {
+  it('archiving fails executions that are still pending', async () => {
     await published('pending');
     const database = { url: api().database.connectionString };
     await api().pawl.runner!.stop();
@@ -60,7 +60,7 @@ describe('archiving', () => {
     await api().pawl.runner!.start();
   });
 
-  it('disables the triggers that were enabled, and reactivating enables those', async () => {
+  it('archiving disables the enabled triggers, and reactivating enables the same ones', async () => {
     await published('triggered');
     const triggers = async () =>
       query('select trigger_type, is_enabled from workflow_triggers where workflow_id = $1 order by trigger_type', [
@@ -75,7 +75,7 @@ describe('archiving', () => {
     expect((await triggers()).map(({ is_enabled }) => is_enabled)).toEqual([true, false]);
   });
 
-  it('is for what was published', async () => {
+  it('a workflow that was never published can be neither archived nor reactivated', async () => {
     await api().post('/workflows', echo('young'));
     expect((await api().post('/workflows/young/archive')).status).toBe(409);
     expect((await api().post('/workflows/young/reactivate')).status).toBe(409);
@@ -84,7 +84,7 @@ describe('archiving', () => {
 });
 
 describe('disabling', () => {
-  it('refuses executions until it is enabled', async () => {
+  it('a disabled workflow refuses executions until it is enabled again', async () => {
     await published('paused');
     expect((await api().send('PATCH', '/workflows/paused', { isEnabled: false })).body).toMatchObject({
       id: 'paused',
@@ -98,7 +98,7 @@ describe('disabling', () => {
     expect((await execute('paused')).status).toBe(202);
   });
 
-  it('wants to be told what to do', async () => {
+  it('a PATCH without a clear isEnabled is refused', async () => {
     await published('vague');
     for (const body of [{}, { isEnabled: 'no' }, { isEnabled: true, enabled: false }, { status: 'Active' }]) {
       const { status, body: answer } = await api().send<Refusal>('PATCH', '/workflows/vague', body);
@@ -108,7 +108,7 @@ describe('disabling', () => {
 });
 
 describe('deleting', () => {
-  it('takes a Draft away, and its name can be used again', async () => {
+  it('deleting a Draft removes it, and its name can be used again', async () => {
     await api().post('/workflows', echo('gone', 'one'));
     expect((await api().send('DELETE', '/workflows/gone')).status).toBe(204);
     expect((await api().get('/workflows/gone')).status).toBe(404);
@@ -117,7 +117,7 @@ describe('deleting', () => {
     expect((await api().post('/workflows', echo('gone', 'two'))).status).toBe(201);
   });
 
-  it('never gives a version number twice', async () => {
+  it('a workflow created again under a deleted name gets a new version number', async () => {
     await api().post('/workflows', echo('numbered', 'one'));
     await api().post('/workflows/numbered/publish?autoActivate=false');
     expect((await api().send('DELETE', '/workflows/numbered')).status).toBe(204);
@@ -126,7 +126,7 @@ describe('deleting', () => {
     expect((await api().get('/workflows/numbered?version=1')).status).toBe(404);
   });
 
-  it.each(['Active', 'Archived'])('refuses one that is %s', async (status) => {
+  it.each(['Active', 'Archived'])('deleting an %s workflow is refused', async (status) => {
     const id = `keep-${status.toLowerCase()}`;
     await published(id);
     if (status === 'Archived') await api().post(`/workflows/${id}/archive`);
@@ -139,7 +139,7 @@ describe('deleting', () => {
 describe('another tenant', () => {
   const other = { 'x-tenant-id': 'other' };
 
-  it('does not see it, cannot touch it, and has a name space of its own', async () => {
+  it('another tenant cannot see or change a workflow, and may use the same name', async () => {
     await published('private');
     const {
       data: [listed],

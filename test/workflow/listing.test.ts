@@ -15,7 +15,7 @@ interface Page {
 const ids = async (query: string): Promise<string[]> =>
   (await api().get<Page>(`/workflows${query}`)).body.data.map(({ id, name }) => name ?? id);
 
-describe('lists', () => {
+describe('lists of workflows', () => {
   beforeAll(async () => {
     for (const id of ['apple', 'banana', 'cherry', 'damson']) await api().post('/workflows', echo(id));
     await api().post('/workflows', echo('elder', 'x', { description: 'Red FRUIT of 100%' }));
@@ -25,7 +25,7 @@ describe('lists', () => {
     await api().post('/workflows', { name: 'fig', tasks: { call: { url: 'http://127.0.0.1:1/' } } });
   });
 
-  it('hold every format, and pipelines also with their own fields', async () => {
+  it('the list of workflows holds every format, and pipelines with their own fields', async () => {
     const { body } = await api().get<Page>('/workflows');
     expect(body.data.map(({ id, name, format }) => `${name ?? id} ${format}`)).toEqual([
       'apple graph',
@@ -60,11 +60,11 @@ describe('lists', () => {
     ['?search=red%20fruit', ['elder']],
     ['?search=100%25', ['elder']],
     ['?search=_', []],
-  ])('%s', async (query, expected) => {
+  ])('the query %s lists the matching workflows', async (query, expected) => {
     expect(await ids(query)).toEqual(expected);
   });
 
-  it('come in pages that end', async () => {
+  it('paging through the list of workflows reaches every workflow once', async () => {
     const seen: string[] = [];
     let cursor = '';
     for (let pages = 0; pages < 4; pages++) {
@@ -77,14 +77,14 @@ describe('lists', () => {
   });
 
   it.each(['?status=draft', '?isEnabled=yes', '?limit=0', '?limit=100000', '?cursor=%2F', '?format=yaml'])(
-    '%s is refused',
+    'the query %s is refused',
     async (query) => {
       expect((await api().get(`/workflows${query}`)).status).toBe(400);
     },
   );
 });
 
-describe('versions and what changed between them', () => {
+describe('versions and the differences between them', () => {
   const publish = async (definition: JsonObject) => {
     await api().post('/workflows/changing/draft');
     await api().post('/workflows', definition);
@@ -109,7 +109,7 @@ describe('versions and what changed between them', () => {
     });
   });
 
-  it('newest first, with the current one marked', async () => {
+  it('versions are listed newest first, with the current one marked', async () => {
     const { body } = await api().get('/workflows/changing/versions');
     expect(body.data).toEqual([
       {
@@ -129,7 +129,7 @@ describe('versions and what changed between them', () => {
     expect(next.body).toEqual({ data: [expect.objectContaining({ version: 1 })] });
   });
 
-  it('place by place, nodes by their id', async () => {
+  it('a diff names each change by its path, and matches nodes by id', async () => {
     const { body } = await api().get('/workflows/changing/diff?from=1&to=2');
     expect(body).toEqual({
       workflowId: 'changing',
@@ -147,7 +147,7 @@ describe('versions and what changed between them', () => {
     expect((await api().get('/workflows/changing/diff?from=2&to=2')).body.changes).toEqual([]);
   });
 
-  it('also of a draft', async () => {
+  it('a diff against the draft works, and unknown versions are refused', async () => {
     await api().post('/workflows/changing/draft');
     expect((await api().get('/workflows/changing/diff')).body).toMatchObject({ from: 2, to: 'draft', changes: [] });
     expect((await api().get('/workflows/changing/diff?from=1&to=9')).status).toBe(404);

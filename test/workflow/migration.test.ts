@@ -15,8 +15,8 @@ afterAll(() => database.drop());
 const query = async (text: string): Promise<Record<string, unknown>[]> =>
   withClient(database.connectionString, async (client) => (await client.query(text)).rows);
 
-describe('a database from before', () => {
-  it('keeps its workflows and versions, and gives them an identity', async () => {
+describe('a database from before the lifecycle migration', () => {
+  it('migrating up keeps workflows and versions, and gives them an identity', async () => {
     const { connectionString } = database;
     await migrateUp({ connectionString, migrations: readMigrations().slice(0, 1) });
     await query(`insert into workflows (tenant_id, id, display_name, format) values ('t', 'old', 'Old', 'graph')`);
@@ -37,7 +37,7 @@ describe('a database from before', () => {
     await store.close();
   });
 
-  it('goes back only by force, because drafts are lost, and then forward again', async () => {
+  it('migrating down needs force, because drafts are lost; migrating up again works', async () => {
     const { connectionString } = database;
     await expect(migrateDown({ connectionString, to: 1 })).rejects.toThrow('would lose data');
     await migrateDown({ connectionString, to: 1, force: true });

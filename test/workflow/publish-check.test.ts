@@ -1,4 +1,4 @@
-// What publishing checks against the catalog and by rendering, and the execution of drafts.
+// What publishing checks against the catalog and by rendering templates; and the execution of drafts.
 
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -42,8 +42,8 @@ async function publish(definition: JsonObject) {
   return api().post<Refusal & { version: number; warnings?: JsonObject[] }>(`/workflows/${definition.id}/publish`);
 }
 
-describe('the catalog', () => {
-  it('warns of what is deprecated', async () => {
+describe('checks against the catalog', () => {
+  it('publishing warns of a deprecated action', async () => {
     const { status, body } = await publish(speaking('dated', 'voice.shout', 'voice.old'));
     expect(status).toBe(200);
     expect(body.warnings).toEqual([
@@ -55,7 +55,7 @@ describe('the catalog', () => {
     ]);
     const shown = await api().get<{ warnings?: JsonObject[] }>('/workflows/dated');
     expect(shown.body.warnings).toEqual(body.warnings);
-    // Nothing is left to publish, and it is still so.
+    // Nothing is left to publish, and the answer still has the warning.
     expect((await api().post('/workflows/dated/publish')).body).toEqual(body);
     expect((await api().post('/workflows/dated/draft')).body).toMatchObject({ warnings: body.warnings });
     expect((await api().post('/workflows', speaking('dated-too', 'voice.old'))).body).toMatchObject({
@@ -63,7 +63,7 @@ describe('the catalog', () => {
     });
   });
 
-  it('warns in a draft already of what means nothing there', async () => {
+  it('saving a draft already warns of ignored fields and deprecated actions', async () => {
     const [node] = speaking('mixed', 'voice.old').nodes as JsonObject[];
     const draft = { ...speaking('mixed'), nodes: [{ ...node, workflowId: 'other' }] };
     expect((await api().post('/workflows', draft)).body).toMatchObject({
@@ -74,7 +74,7 @@ describe('the catalog', () => {
     });
   });
 
-  it('refuses what is missing or disabled, all of it, and published versions run on', async () => {
+  it('publishing lists every missing or disabled action, and published versions run on', async () => {
     expect((await publish(speaking('running-on', 'voice.shout'))).status).toBe(200);
     await api().pawl.store.actionUpdate({ id: 'voice.shout', isEnabled: false });
     const { status, body } = await publish(speaking('blocked', 'voice.shout', 'voice.whisper', 'core.echo'));
@@ -101,7 +101,7 @@ describe('the catalog', () => {
 });
 
 describe('rendering parameters when publishing', () => {
-  it('finds what would fail every time', async () => {
+  it('publishing refuses a template that would fail every time', async () => {
     const { status, body } = await publish(
       echo('wrong-constant', '{{ vars.greting }} {{ trigger.name }}', { vars: { greeting: 'hi' } }),
     );
@@ -119,7 +119,7 @@ describe('rendering parameters when publishing', () => {
     ['the trigger', '{{ trigger.a.b.map(x => x.c).join(",") }}'],
     ['what is given a default', "{{ trigger.name ?? 'nobody' }}"],
     ['who asks', '{{ principal.email }} {{ execution.id }} {{ spec.x }}'],
-  ])('does not mind %s', async (what, message) => {
+  ])('publishing accepts a template that depends on %s', async (what, message) => {
     expect((await publish(echo(`fine-${what.replaceAll(/[^a-z]/g, '-')}`, message))).status).toBe(200);
   });
 });
@@ -128,7 +128,7 @@ describe('the execution of a draft', () => {
   const start = (id: string, version?: number) => api().pawl.start(id, version === undefined ? {} : { version });
   const outcome = async (executionId: string) => (await api().pawl.result(executionId)).outputs;
 
-  it('runs what the draft was when it was started', async () => {
+  it('the execution of a draft runs the draft as it was at the start', async () => {
     await api().post('/workflows', echo('sketch', 'one'));
     const first = await start('sketch');
     await api().post('/workflows', echo('sketch', 'two'));
@@ -140,7 +140,7 @@ describe('the execution of a draft', () => {
     expect((await api().get<{ data: unknown[] }>('/workflows/sketch/versions')).body.data).toHaveLength(1);
   });
 
-  it('is of version 0, for its expressions and in lists too', async () => {
+  it('the execution of a draft has version 0 in expressions and in lists', async () => {
     const draft = echo('numbered', '{{ execution.version }}');
     for (const _ of [1, 2]) {
       await api().post('/workflows', draft);
@@ -155,7 +155,7 @@ describe('the execution of a draft', () => {
     expect((await list('&version=1')).body.data).toEqual([]);
   });
 
-  it('beside a published version is asked for as version 0', async () => {
+  it('a draft beside a published version is started as version 0', async () => {
     await publish(echo('beside', 'published'));
     await expect(start('beside', 0)).rejects.toMatchObject({ code: 'WORKFLOW_NOT_FOUND' });
     await api().post('/workflows/beside/draft');
@@ -164,7 +164,7 @@ describe('the execution of a draft', () => {
     expect(await outcome((await start('beside')).executionId)).toEqual({ message: 'published' });
   });
 
-  it('can still be read when the draft was deleted', async () => {
+  it('the execution of a draft can still be read after the draft is deleted', async () => {
     await api().post('/workflows', echo('brief', 'here'));
     const { executionId } = await start('brief');
     await outcome(executionId);
@@ -176,7 +176,7 @@ describe('the execution of a draft', () => {
     expect((await api().post('/workflows', echo('brief', 'again'))).status).toBe(201);
   });
 
-  it('is pinned once however many start it at once', async () => {
+  it('a draft is pinned once, however many executions start at once', async () => {
     await api().post('/workflows', echo('pinned'));
     await Promise.all(Array.from({ length: 20 }, () => start('pinned')));
     const { store } = api().pawl;
@@ -186,7 +186,7 @@ describe('the execution of a draft', () => {
   });
 });
 
-describe('what a version leans on', () => {
+describe('what a version depends on', () => {
   const calling = (id: string, workflowId: string, workflowVersion?: number): JsonObject => ({
     id,
     displayName: id,
@@ -206,7 +206,7 @@ describe('what a version leans on', () => {
     return (body.warnings ?? []).map(({ code, path }) => `${path} ${code}`);
   };
 
-  it('is warned of when a subworkflow is missing, not active, or the workflow itself', async () => {
+  it('publishing warns of a subworkflow that is missing, not active, or the workflow itself', async () => {
     await publish(echo('child', 'x'));
     await api().post('/workflows', echo('sketched-child', 'x'));
     expect(await warned(calling('calls-child', 'child', 1))).toEqual([]);
@@ -220,7 +220,7 @@ describe('what a version leans on', () => {
     ]);
   });
 
-  it('is refused when parameters that are written out cannot be right, where templates are validated', async () => {
+  it('publishing refuses constant parameters that break the schema, where templates are validated', async () => {
     const definition = speaking('mumbling', 'voice.shout');
     (definition.nodes as JsonObject[])[0]!.parameters = { text: 7 };
     const { status, body } = await publish(definition);
@@ -231,10 +231,10 @@ describe('what a version leans on', () => {
   });
 });
 
-describe('without strictness about parameters', () => {
+describe('publishing without strict parameters', () => {
   const lenient = useApi({ actions: [shout('voice.shout')] });
 
-  it('what cannot be right is a warning', async () => {
+  it('parameters that break the schema are a warning when strictness is off', async () => {
     const definition = { ...speaking('mumbling', 'voice.shout') };
     (definition.nodes as JsonObject[])[0]!.parameters = {};
     await lenient().post('/workflows', definition);

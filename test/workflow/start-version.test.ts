@@ -1,4 +1,4 @@
-// A start takes the version that is current at that moment, also where an earlier one is remembered.
+// A start takes the version that is current at that moment, even where an earlier version is cached.
 
 import { describe, expect, it } from 'vitest';
 import { type Refusal, useApi } from './api.ts';
@@ -15,8 +15,8 @@ const execute = (id: string, body = {}) =>
   api().post<{ executionId: string } & Refusal>(`/workflows/${id}/execute`, body);
 const versionOf = async (executionId: string) => (await api().pawl.executions.get('default', executionId)).version;
 
-describe('a start', () => {
-  it('takes a version that was published since', async () => {
+describe('the start of an execution', () => {
+  it('a start takes the newest published version', async () => {
     await publish('moving', 'one');
     const first = await execute('moving');
     await publish('moving', 'two');
@@ -24,7 +24,7 @@ describe('a start', () => {
     expect([await versionOf(first.body.executionId), await versionOf(second.body.executionId)]).toEqual([1, 2]);
   });
 
-  it('is judged by the triggerSchema of the version that it takes', async () => {
+  it('a start is checked against the triggerSchema of the version that it takes', async () => {
     const needs = (field: string) => ({ triggerSchema: { type: 'object', required: [field] } });
     await publish('choosy', 'x', needs('a'));
     expect((await execute('choosy', { trigger: { a: 1 } })).status).toBe(202);
@@ -33,7 +33,7 @@ describe('a start', () => {
     expect((await execute('choosy', { trigger: { a: 1 } })).body.error.code).toBe('TRIGGER_INVALID');
   });
 
-  it('is refused as soon as the workflow is disabled, archived or deleted', async () => {
+  it('a start is refused as soon as the workflow is disabled, archived or deleted', async () => {
     await publish('going', 'x');
     expect((await execute('going')).status).toBe(202);
     await api().send('PATCH', '/workflows/going', { isEnabled: false });
@@ -49,7 +49,7 @@ describe('a start', () => {
     expect((await execute('passing')).body.error.code).toBe('WORKFLOW_NOT_FOUND');
   });
 
-  it('with a requestId that is known gives its execution, whatever became of the workflow', async () => {
+  it('a start with a known requestId returns its execution, even after the workflow is archived', async () => {
     await publish('asked', 'x');
     await execute('asked');
     const first = await execute('asked', { requestId: 'same' });
