@@ -51,7 +51,7 @@ test.each([
     { by: 'hand', data: 1 },
     { by: 'hand', body: 1 },
   ],
-])('a wait of a pipeline that somebody completed by hand with %j can be read', (outputs, entry) => {
+])('a wait of a pipeline completed by hand with %j can be read', (outputs, entry) => {
   const plan = compiled(
     pipeline({ w: { wait_for: { webhook: true } }, after: call({ needs: ['w'], body: '{{ tasks.w }}' }) }),
   );

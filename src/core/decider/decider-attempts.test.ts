@@ -16,7 +16,7 @@ describe('retries', () => {
     { maxAttempts: 0, tries: 1 },
     { maxAttempts: 1, tries: 1 },
     { maxAttempts: 3, tries: 3 },
-  ])('maxAttempts $maxAttempts means $tries in all', ({ maxAttempts, tries }) => {
+  ])('maxAttempts $maxAttempts gives $tries attempts in all', ({ maxAttempts, tries }) => {
     const run = graph({ id: 'a', retry: { maxAttempts } });
     for (let attempt = 1; attempt < tries; attempt++) {
       run.fail('a');

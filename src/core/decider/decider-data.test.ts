@@ -71,7 +71,7 @@ describe('the size limit of the context', () => {
   test.each([
     ['graph', 'snapshot.maxContextSizeBytes'],
     ['plan', 'definition.maxContextSizeBytes'],
-  ] as const)('of a %s is raised by %s', (format, option) => {
+  ] as const)('the error over the context limit of a %s names %s', (format, option) => {
     const snapshot = { maxContextSizeBytes: 10, overflowBehavior: 'Fail' } as const;
     const run = startRun({ format, nodes: [{ id: 'a' }], snapshot });
     run.succeed('a', { text: 'x'.repeat(30) });

@@ -133,7 +133,7 @@ describe('a decision', () => {
   it.each([
     ['expression.maxBytes', { maxBytes: 40 }],
     ['expression.maxRenderedBytes', { maxRenderedBytes: 40 }],
-  ])('keeps no parameters and no items that exceed %s', (option, limits) => {
+  ])('parameters and items that exceed %s fail the execution', (option, limits) => {
     const text = 'x'.repeat(100);
     for (const large of [node('a', { parameters: { text }, ...once }), each({ items: [text] })]) {
       const state = initialState(compiled(graph([large])), START);

@@ -59,7 +59,7 @@ describe('forEach', () => {
     ['NOT_A_LIST', 'null', { items: null }],
     ['TOO_MANY_ITEMS', 'there are 3 items; at most 2', { items: [1, 2, 3] }],
     ['TEMPLATE_ERROR', 'items', {}],
-  ])('fails with %s and says %s', (code, message, trigger) => {
+  ])('forEach fails with %s and says %s', (code, message, trigger) => {
     const { error } = run(loop({ items, maxItems: 2 }), trigger as Json).state;
     expect(error).toMatchObject({ code, message: expect.stringContaining(message), nodeId: 'a' });
   });
@@ -338,7 +338,7 @@ describe('repeat', () => {
     ['a list that is none', { until: 'true', collect: '{{ output.x }}' }, { x: 1 }, 'NOT_A_LIST'],
     ['a list that is not there', { until: 'true', collect: '{{ output.y.z }}' }, { x: 1 }, 'TEMPLATE_ERROR'],
     ['a condition that throws', { until: 'output.x.y.z' }, { w: 1 }, 'CONDITION_ERROR'],
-  ])('%s fails the node', (_, repeat, outputs, code) => {
+  ])('%s fails the repeat node', (_, repeat, outputs, code) => {
     const it = run(poll(repeat), {});
     it.succeed('a[0]', outputs);
     expect(it.state.error).toMatchObject({ code });

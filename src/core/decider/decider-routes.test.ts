@@ -157,7 +157,7 @@ describe('an end node', () => {
     expect(run.state.error).toEqual({ code: 'REFUSED', message: 'no 1', nodeId: 'e' });
   });
 
-  it('a failing end node without an error ends the execution with the error of the engine', () => {
+  it('a failing end node without an error ends the execution with the code ENDED', () => {
     const run = startRun({ format: 'graph', nodes: [{ id: 'e', step: { kind: 'end', status: 'Failed' } }] });
     expect(run.state.error).toEqual({ code: 'ENDED', message: 'the execution ended at "e"', nodeId: 'e' });
   });

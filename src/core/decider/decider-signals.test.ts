@@ -36,7 +36,7 @@ describe('any signal', () => {
     ['UPDATE_PARAMS', { stepId: 'a', newParams: 'text' }],
     ['INJECT_OVERRIDE', { stepId: 'nowhere', override: {} }],
     ['INJECT_OVERRIDE', { stepId: 'a' }],
-  ] as const)('that cannot apply is refused with a reason: %s %j', (signal, payload) => {
+  ] as const)('a signal that cannot apply is refused with a reason: %s %j', (signal, payload) => {
     const run = graph(...chain);
     const before = run.statuses();
     const facts = run.signal(signal, { ...payload });

@@ -75,7 +75,7 @@ describe('routing in a graph', () => {
 });
 
 describe('a failure in a graph', () => {
-  test('takes the failure and always edges, not the success edges', () => {
+  test('a failure takes the failure and always edges, not the success edges', () => {
     const run = graph(
       { id: 'a', edges: [{ to: 's' }, { to: 'f', when: 'failure' }, { to: 'x', when: 'always' }] },
       { id: 's' },
@@ -86,7 +86,7 @@ describe('a failure in a graph', () => {
     expect(run.statuses()).toEqual({ a: 'Failed', s: 'Skipped', f: 'Running', x: 'Running' });
   });
 
-  test('takes onFailure when no explicit failure edge was satisfied', () => {
+  test('a failure takes onFailure when no explicit failure edge was satisfied', () => {
     const run = graph(
       { id: 'a', onFailure: 'h', edges: [{ to: 'f', when: 'failure', condition: 'false' }] },
       { id: 'f' },
@@ -96,19 +96,19 @@ describe('a failure in a graph', () => {
     expect(run.statuses()).toEqual({ a: 'Failed', f: 'Skipped', h: 'Running' });
   });
 
-  test('does not take onFailure when an explicit failure edge was', () => {
+  test('a failure does not take onFailure when an explicit failure edge was satisfied', () => {
     const run = graph({ id: 'a', onFailure: 'h', edges: [{ to: 'f', when: 'failure' }] }, { id: 'f' }, { id: 'h' });
     run.fail('a');
     expect(run.statuses()).toEqual({ a: 'Failed', f: 'Running', h: 'Skipped' });
   });
 
-  test('takes onFailure beside a satisfied always edge, which does not replace it', () => {
+  test('a failure takes both onFailure and a satisfied always edge', () => {
     const run = graph({ id: 'a', onFailure: 'h', edges: [{ to: 'x', when: 'always' }] }, { id: 'x' }, { id: 'h' });
     run.fail('a');
     expect(run.statuses()).toEqual({ a: 'Failed', x: 'Running', h: 'Running' });
   });
 
-  test('under firstMatch, onFailure is the last candidate', () => {
+  test('onFailure is the last candidate under firstMatch', () => {
     const nodes = (condition: string): NodeSpec[] => [
       { id: 'a', routePolicy: 'firstMatch', onFailure: 'h', edges: [{ to: 'x', when: 'always', condition }] },
       { id: 'x' },
@@ -129,14 +129,14 @@ describe('a failure in a graph', () => {
     expect(run.state.status).toBe('Succeeded');
   });
 
-  test('that is handled lets the execution succeed', () => {
+  test('an execution with a handled failure succeeds', () => {
     const run = graph({ id: 'a', onFailure: 'h' }, { id: 'h' });
     run.fail('a');
     run.succeed('h');
     expect(run.state.status).toBe('Succeeded');
   });
 
-  test('that only a handler with a false condition would take is unhandled', () => {
+  test('a failure is unhandled when the only handler has a false condition', () => {
     const run = graph({ id: 'a', edges: [{ to: 'f', when: 'failure', condition: 'false' }] }, { id: 'f' });
     run.fail('a');
     expect(run.state.status).toBe('Failed');
@@ -157,7 +157,7 @@ describe('fail fast', () => {
     return run;
   };
 
-  test('aborts what is in flight and waits for it', () => {
+  test('fail fast aborts the running attempts and waits for them', () => {
     const run = fork();
     run.fail('a');
     expect(run.state.status).toBe('Running');
@@ -168,7 +168,7 @@ describe('fail fast', () => {
     ]);
   });
 
-  test('records the real outcomes of what was in flight, and never starts the rest', () => {
+  test('fail fast records the real outcomes of running attempts, and never starts the rest', () => {
     const run = fork();
     run.fail('a');
     run.succeed('b');
@@ -180,7 +180,7 @@ describe('fail fast', () => {
     expect(run.commands.at(-1)).toEqual({ type: 'complete', status: 'Failed' });
   });
 
-  test('cancels what has not stopped when the grace is over', () => {
+  test('fail fast cancels attempts that are still running after the grace period', () => {
     const run = fork();
     run.fail('a');
     run.succeed('b');
@@ -193,7 +193,7 @@ describe('fail fast', () => {
     expect(run.succeed('c')).toEqual([]);
   });
 
-  test('does not retry what fails during the grace', () => {
+  test('fail fast does not retry an attempt that fails during the grace period', () => {
     const run = graph(
       { id: 'root', edges: [{ to: 'a' }, { to: 'b' }] },
       { id: 'a' },
@@ -207,7 +207,7 @@ describe('fail fast', () => {
     expect(run.find('ExecutionFailed').error.nodeId).toBe('a');
   });
 
-  test('ends at once when nothing is in flight', () => {
+  test('fail fast ends at once when nothing is running', () => {
     const run = graph({ id: 'a', edges: [{ to: 'b' }] }, { id: 'b' });
     run.fail('a');
     expect(run.state.status).toBe('Failed');
@@ -216,7 +216,7 @@ describe('fail fast', () => {
 });
 
 describe('a pipeline', () => {
-  test('goes on after a failure, and completes whatever the outcomes were', () => {
+  test('a pipeline goes on after a failure, and completes with any outcome of its steps', () => {
     const run = pipeline({ id: 'a' }, { id: 'b' }, { id: 'c', needs: ['b'] });
     run.fail('a');
     expect(run.statusOf('b')).toBe('Running');
@@ -225,7 +225,7 @@ describe('a pipeline', () => {
     expect(run.state.status).toBe('Succeeded');
   });
 
-  test('skips what needs a failed or skipped step, down the line, and names the need', () => {
+  test('a pipeline skips all steps that need a failed or skipped step, and names the need', () => {
     const run = pipeline({ id: 'a' }, { id: 'b', needs: ['a'] }, { id: 'c', needs: ['b'] });
     run.fail('a');
     expect(run.statuses()).toEqual({ a: 'Failed', b: 'Skipped', c: 'Skipped' });
@@ -234,7 +234,7 @@ describe('a pipeline', () => {
     expect(run.state.status).toBe('Succeeded');
   });
 
-  test('waits with a skip until every need is terminal', () => {
+  test('a step is skipped only when all its needs have ended', () => {
     const run = pipeline({ id: 'a' }, { id: 'b' }, { id: 'c', needs: ['a', 'b'] });
     run.fail('a');
     expect(run.state.status).toBe('Running');
@@ -242,7 +242,7 @@ describe('a pipeline', () => {
     expect(run.statusOf('c')).toBe('Skipped');
   });
 
-  test('evaluates an if whatever became of the needs', () => {
+  test('an if is evaluated for every outcome of the needs', () => {
     const run = pipeline(
       { id: 'charge' },
       { id: 'refund', needs: ['charge'], condition: "tasks.charge.status == 'failed'" },
@@ -253,7 +253,7 @@ describe('a pipeline', () => {
     expect(run.reasonOf('ship')).toContain('condition');
   });
 
-  test('shows a skipped step as skipped, with nothing in it', () => {
+  test('a skipped step has the status skipped and no data', () => {
     const run = pipeline(
       { id: 'a' },
       { id: 'b', needs: ['a'], condition: 'false' },
@@ -271,7 +271,7 @@ describe('a pipeline', () => {
     });
   });
 
-  test('fails only when the engine gives up', () => {
+  test('a pipeline fails only when the engine gives up', () => {
     const run = pipeline({ id: 'a' }, { id: 'b', needs: ['a'] });
     run.send({ type: 'giveUp', error: { code: 'POISON', message: 'crashed too often' } });
     run.fail('a', { aborted: true, retryable: false });
@@ -280,7 +280,7 @@ describe('a pipeline', () => {
   });
 });
 
-test('an execution that never started fails when the engine gives up (its workflow was archived)', () => {
+test('an execution that never started fails when the engine gives up because its workflow was archived', () => {
   const run = createRun({ format: 'graph', nodes: [{ id: 'a' }] });
   run.send({ type: 'giveUp', error: { code: 'WORKFLOW_NOT_ACTIVE', message: 'archived' } });
   expect(run.state.status).toBe('Failed');
@@ -288,7 +288,7 @@ test('an execution that never started fails when the engine gives up (its workfl
 });
 
 describe('an execution plan', () => {
-  test('starts nothing new after a failure, lets what is in flight finish, then fails', () => {
+  test('a plan starts nothing new after a failure, lets running steps finish, then fails', () => {
     const run = plan({ id: 'a' }, { id: 'b' }, { id: 'c', needs: ['b'] }, { id: 'd', needs: ['a'] });
     run.fail('a');
     expect(run.state.status).toBe('Running');
@@ -300,7 +300,7 @@ describe('an execution plan', () => {
     expect(run.find('ExecutionFailed').error.nodeId).toBe('a');
   });
 
-  test('skips a step whose when does not hold, and what depends on it', () => {
+  test('a plan skips a step whose when is false, and the steps that depend on it', () => {
     const run = plan(
       { id: 'a' },
       { id: 'b', needs: ['a'], condition: 'inputs.go === false' },
@@ -313,7 +313,7 @@ describe('an execution plan', () => {
 });
 
 describe('cancel', () => {
-  test('aborts, waits for the real outcomes, and ends as Cancelled', () => {
+  test('a cancel aborts, waits for the real outcomes, and ends the execution as Cancelled', () => {
     const run = graph({ id: 'a', edges: [{ to: 'b' }] }, { id: 'b' });
     run.send({ type: 'cancel', reason: 'changed my mind' });
     expect(run.commands.at(-1)).toEqual({ type: 'abort', node: 0, attempt: 1 });
@@ -323,7 +323,7 @@ describe('cancel', () => {
     expect(run.find('ExecutionCancelled').error.message).toContain('changed my mind');
   });
 
-  test('of an execution that has not started ends it at once', () => {
+  test('a cancel before the start ends the execution at once', () => {
     const run = createRun({ format: 'graph', nodes: [{ id: 'a' }] });
     run.send({ type: 'cancel', reason: 'never mind' });
     expect(run.state.status).toBe('Cancelled');
@@ -331,7 +331,7 @@ describe('cancel', () => {
     expect(run.statusOf('a')).toBe('Skipped');
   });
 
-  test('and failure have one winner: the first', () => {
+  test('a cancel after a failure is ignored: the first decides the status', () => {
     const run = graph({ id: 'root', edges: [{ to: 'a' }, { to: 'b' }] }, { id: 'a' }, { id: 'b' });
     run.succeed('root');
     run.fail('a');
@@ -341,7 +341,7 @@ describe('cancel', () => {
     expect(run.send({ type: 'cancel', reason: 'far too late' })).toEqual([]);
   });
 
-  test('reaches the children', () => {
+  test('a cancel is passed on to the children', () => {
     const child = { kind: 'subworkflow', workflowId: 'w', version: null, waitForCompletion: true } as const;
     const run = graph({ id: 'a', step: child });
     run.send({ type: 'cancel', reason: 'stop' });
@@ -354,7 +354,7 @@ describe('cancel', () => {
 describe('the deadline of the execution', () => {
   const slow = (nodes: NodeSpec[]) => startRun({ format: 'graph', nodes, timeoutMs: 10_000 });
 
-  test('counts from its start, aborts what is in flight, and ends it as TimedOut', () => {
+  test('the deadline counts from the start, aborts running attempts, and ends the execution as TimedOut', () => {
     const run = slow([{ id: 'a', edges: [{ to: 'b' }] }, { id: 'b' }]);
     expect(run.find('ExecutionStarted').deadline).toBe(T0 + 10_000);
     run.ring();
@@ -364,7 +364,7 @@ describe('the deadline of the execution', () => {
     expect(run.statuses()).toEqual({ a: 'Succeeded', b: 'Skipped' });
   });
 
-  test('is not brought forward by an early message', () => {
+  test('an early timer message does not bring the deadline forward', () => {
     const run = slow([{ id: 'a' }]);
     run.now = T0 + 9_999;
     expect(run.send({ type: 'timeout' })).toEqual([]);
@@ -374,7 +374,7 @@ describe('the deadline of the execution', () => {
     expect(run.find('ExecutionStopping').outcome).toBe('TimedOut');
   });
 
-  test('of a paused execution is judged at resume', () => {
+  test('a deadline that passes during a pause ends the execution at the resume', () => {
     const run = slow([{ id: 'a', edges: [{ to: 'b' }] }, { id: 'b' }]);
     run.signal('PAUSE');
     run.now = T0 + 20_000;
@@ -387,7 +387,7 @@ describe('the deadline of the execution', () => {
     expect(run.statusOf('b')).toBe('Skipped');
   });
 
-  test('of a paused execution that is resumed in time does no harm', () => {
+  test('an execution that is resumed before its deadline goes on', () => {
     const run = slow([{ id: 'a' }]);
     run.signal('PAUSE');
     run.now = T0 + 9_999;

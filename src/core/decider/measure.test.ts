@@ -3,7 +3,7 @@ import { decide } from './decide.ts';
 import { buildPlan, START } from './plan-builder.testing.ts';
 import { initialState } from './state.ts';
 
-it('lets evaluations and renderings be measured, and decides the same without', () => {
+it('evaluations and renderings can be measured, and measuring does not change decisions', () => {
   const plan = buildPlan({
     format: 'graph',
     nodes: [

@@ -12,7 +12,7 @@ test.each([
   ['the deadline, before a wait is over', [wait(500)], false],
   ['a wait, before a sleep', [wait(50), sleep(80)], true],
   ['a sleep, before a wait', [wait(80), sleep(50)], false],
-])('what ends next is %s', (_, nodes, expected) => {
+])('the next event is %s', (_, nodes, expected) => {
   const { state } = startRun({ format: 'pipeline', nodes, timeoutMs: 100 });
   expect(isWaitEnding(state)).toBe(expected);
 });

@@ -8,7 +8,7 @@ const graph = (...nodes: NodeSpec[]) => startRun({ format: 'graph', nodes });
 const chain: NodeSpec[] = [{ id: 'a', edges: [{ to: 'b' }] }, { id: 'b', edges: [{ to: 'c' }] }, { id: 'c' }];
 
 describe('RERUN_FROM', () => {
-  test('runs a succeeded step and everything after it again, and keeps what came before', () => {
+  test('RERUN_FROM runs a succeeded step and everything after it again, and keeps the steps before', () => {
     const run = graph(...chain);
     for (const id of ['a', 'b', 'c']) run.succeed(id, { from: id });
     expect(run.state.status).toBe('Succeeded');
@@ -20,7 +20,7 @@ describe('RERUN_FROM', () => {
     expect([run.attemptsOf('a'), run.attemptsOf('b'), run.attemptsOf('c')]).toEqual([1, 2, 2]);
   });
 
-  test('I7: gives the steps it runs again new idempotency keys', () => {
+  test('I7: RERUN_FROM gives the steps it runs again new idempotency keys', () => {
     const run = graph({ id: 'a' });
     run.succeed('a');
     run.signal('RERUN_FROM', { stepId: 'a' });
@@ -28,7 +28,7 @@ describe('RERUN_FROM', () => {
     expect(new Set(keys).size).toBe(2);
   });
 
-  test('gives back the room that the outputs took in the context', () => {
+  test('RERUN_FROM frees the space of the old outputs in the context', () => {
     const run = graph(...chain);
     for (const id of ['a', 'b', 'c']) run.succeed(id, { text: 'x'.repeat(100) });
     const full = run.state.contextBytes;
@@ -38,7 +38,7 @@ describe('RERUN_FROM', () => {
     expect(run.state.contextBytes).toBe(full);
   });
 
-  test('also takes up what a cancel cut off', () => {
+  test('RERUN_FROM also restarts the steps that a cancel cut off', () => {
     const run = graph({ id: 'root', edges: [{ to: 'a' }, { to: 'b' }] }, { id: 'a' }, { id: 'b' });
     run.succeed('root');
     run.succeed('a');
@@ -49,7 +49,7 @@ describe('RERUN_FROM', () => {
     expect(run.statuses()).toEqual({ root: 'Succeeded', a: 'Running', b: 'Running' });
   });
 
-  test('is refused while the execution runs, for a skipped step and for a step that is not there', () => {
+  test('RERUN_FROM is refused for a running execution, a skipped step and an unknown step', () => {
     const run = graph({ id: 'a', edges: [{ to: 'b', when: 'failure' }] }, { id: 'b' });
     run.signal('RERUN_FROM', { stepId: 'a' });
     expect(run.find('SignalApplied').refused).toMatch(/has not ended/);
@@ -61,7 +61,7 @@ describe('RERUN_FROM', () => {
     expect(run.state.status).toBe('Succeeded');
   });
 
-  test('is refused where the engine gave up in the middle', () => {
+  test('RERUN_FROM is refused when the engine gave up before the execution ended', () => {
     const run = graph(...chain);
     run.state.status = 'Failed';
     run.signal('RERUN_FROM', { stepId: 'a' });
@@ -70,7 +70,7 @@ describe('RERUN_FROM', () => {
 });
 
 describe('COMPLETE_STEP', () => {
-  test('turns a failed step of an ended execution into a success, and the execution goes on', () => {
+  test('COMPLETE_STEP turns a failed step into a success, and the ended execution goes on', () => {
     const run = graph(...chain);
     run.succeed('a');
     run.fail('b', { retryable: false });
@@ -84,7 +84,7 @@ describe('COMPLETE_STEP', () => {
     expect(run.state.status).toBe('Succeeded');
   });
 
-  test('ends a wait for a callback and a sleep with its own attempt', () => {
+  test('COMPLETE_STEP ends a wait for a callback, or a sleep, without a new attempt', () => {
     const webhook = graph({ id: 'w', step: { kind: 'webhook', timeoutMs: null } });
     webhook.signal('COMPLETE_STEP', { stepId: 'w', outputs: { approved: true } });
     expect(webhook.state.outputs).toEqual({ approved: true });
@@ -94,7 +94,7 @@ describe('COMPLETE_STEP', () => {
     expect(sleep.state).toMatchObject({ status: 'Succeeded', at: T0 });
   });
 
-  test('ends the back-off of a step that would be tried again', () => {
+  test('COMPLETE_STEP ends the backoff of a step that waits for its retry', () => {
     const run = graph({ id: 'a', retry: { maxAttempts: 3, baseDelayMs: 60_000 } });
     run.fail('a');
     run.signal('COMPLETE_STEP', { stepId: 'a', outputs: { ok: true } });
@@ -102,7 +102,7 @@ describe('COMPLETE_STEP', () => {
     expect(run.attemptsOf('a')).toBe(2);
   });
 
-  test('holds what follows back while the execution is paused', () => {
+  test('COMPLETE_STEP in a paused execution holds back the steps that follow', () => {
     const run = graph(...chain);
     run.signal('PAUSE');
     run.fail('a', { retryable: false });
@@ -115,13 +115,13 @@ describe('COMPLETE_STEP', () => {
   test.each([
     ['pending', 'b', /has not started/],
     ['running', 'a', /is running/],
-  ])('is refused for a step that is %s', (_, stepId, reason) => {
+  ])('COMPLETE_STEP is refused for a step that is %s', (_, stepId, reason) => {
     const run = graph(...chain);
     run.signal('COMPLETE_STEP', { stepId });
     expect(run.find('SignalApplied').refused).toMatch(reason);
   });
 
-  test('is refused for a step that succeeded, was skipped, waits for a child, or was given up on', () => {
+  test('COMPLETE_STEP is refused for a succeeded, skipped or given up step, and one that waits for a child', () => {
     const run = graph(
       { id: 'a', edges: [{ to: 'b', when: 'failure' }, { to: 'kid' }] },
       { id: 'b' },
@@ -145,7 +145,7 @@ describe('a parameter that could not be rendered', () => {
   test.each([
     ['UPDATE_PARAMS', { stepId: 'a', newParams: { region: 'us' } }],
     ['INJECT_OVERRIDE', { stepId: 'a', override: { region: 'us' } }],
-  ] as const)('is repaired by %s, and no other is', (signal, payload) => {
+  ] as const)('%s repairs the parameter it names and no other', (signal, payload) => {
     const broken = () =>
       graph({ id: 'a', parameters: { region: '{{ trigger.nowhere.region }}', size: '{{ trigger.value }}' } });
     const run = broken();

@@ -29,7 +29,7 @@ function setup(nodes: PlanSpec['nodes']) {
   };
 }
 
-it('evaluates only so many conditions of a node at once, and goes on where it stopped', () => {
+it('a decision evaluates a limited number of conditions, and the next one continues there', () => {
   const edges = names.map((to) => ({ to, condition: COSTLY }));
   const run = setup([{ id: 'first', edges }, ...names.map((id) => ({ id }))]);
   run.send(STARTED);
@@ -45,7 +45,7 @@ it('evaluates only so many conditions of a node at once, and goes on where it st
   expect(run.state.edges).toEqual(names.map(() => 'unsatisfied'));
 });
 
-it('hands out only so many parameters at once, also when they come from the trigger as they are', () => {
+it('a decision hands out a limited number of parameters, even if they are the plain trigger', () => {
   const edges = names.map((to) => ({ to }));
   const plan = buildPlan({
     format: 'graph',
@@ -63,7 +63,7 @@ it('hands out only so many parameters at once, also when they come from the trig
   expect(counts.reduce((sum, count) => sum + count)).toBe(names.length);
 });
 
-it('finds a failure unhandled only when every edge has been looked at', () => {
+it('a failure counts as unhandled only after all its edges were evaluated', () => {
   const edges = names.map((to) => ({ to, condition: COSTLY, when: 'failure' as const }));
   edges.push({ to: 'rescue', condition: 'true', when: 'failure' });
   const run = setup([{ id: 'first', edges }, ...names.map((id) => ({ id })), { id: 'rescue' }]);
@@ -76,7 +76,7 @@ it('finds a failure unhandled only when every edge has been looked at', () => {
   expect(run.state.nodes.at(-1)!.status).toBe('Running');
 });
 
-it('ends nothing before every edge has been looked at, also when all that they lead to is over', () => {
+it('an execution does not end before all edges were evaluated, even if their targets have ended', () => {
   const costly = names.map(() => ({ to: 'rescue', condition: COSTLY, when: 'failure' as const }));
   const edges = [...costly, { to: 'rescue', when: 'failure' as const }];
   const run = setup([{ id: 'first', edges }, { id: 'rescue' }, { id: 'beside' }]);
@@ -97,7 +97,7 @@ it('ends nothing before every edge has been looked at, also when all that they l
   expect(run.state.edges).toEqual([...names.map(() => 'unsatisfied'), 'satisfied']);
 });
 
-it('is not resumed by anything in an execution that has ended meanwhile', () => {
+it('an interrupted decision is not continued after the execution has ended', () => {
   const edges = names.map((to) => ({ to, condition: COSTLY }));
   const run = setup([{ id: 'first', edges }, ...names.map((id) => ({ id }))]);
   run.send(STARTED);

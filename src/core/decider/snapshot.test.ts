@@ -19,12 +19,12 @@ test('a full snapshot holds the data of every node', () => {
   expect(contextSnapshot(ended({ mode: 'Full' }))).toEqual({ a: { item: 1 }, b: ['x'] });
 });
 
-test('a snapshot of keys holds those that are there', () => {
+test('a snapshot of keys holds only keys that have data', () => {
   const state = ended({ mode: 'KeysOnly', keysToInclude: ['b', 'c', 'nobody'] });
   expect(contextSnapshot(state)).toEqual({ b: ['x'] });
 });
 
-test('of outputs that were too large, what they were is kept, where that was asked for', () => {
+test('a snapshot holds status, size and type of dropped outputs that it was to include', () => {
   const room = { maxContextSizeBytes: 12, overflowBehavior: 'DropOversize' } as const;
   const dropped = { status: 'Succeeded', bytes: 5, type: 'array' };
   expect(contextSnapshot(ended({ mode: 'Full', ...room }))).toEqual({ a: { item: 1 }, b: dropped });
@@ -33,7 +33,7 @@ test('of outputs that were too large, what they were is kept, where that was ask
   expect(contextSnapshot(ended({ mode: 'Full', ...pruning }))).toEqual({ b: ['x'] });
 });
 
-test('a summary tells status, size and type, and no data', () => {
+test('a summary snapshot holds status, size and type, and no data', () => {
   expect(contextSnapshot(ended({ mode: 'SummaryOnly' }))).toEqual({
     a: { status: 'Succeeded', bytes: 10, type: 'object' },
     b: { status: 'Succeeded', bytes: 5, type: 'array' },

@@ -4,12 +4,12 @@ import { createRun, startRun } from './test-run.testing.ts';
 
 const GAVE_UP = { code: 'POISON', message: 'deciding failed' };
 
-test('an execution that is not over is not taken up again', () => {
+test('an execution that has not ended cannot be reopened', () => {
   const run = startRun({ format: 'graph', nodes: [{ id: 'a' }] });
   expect(run.send({ type: 'reopened' })).toEqual([]);
 });
 
-test('what was running when the engine gave up begins again, and what had succeeded does not', () => {
+test('a reopened execution restarts the nodes that were running when the engine gave up, and no others', () => {
   const run = startRun({
     format: 'graph',
     nodes: [
@@ -33,7 +33,7 @@ test('what was running when the engine gave up begins again, and what had succee
   expect(run.state.status).toBe('Succeeded');
 });
 
-test('a failure that ended it is tried again; one that was handled, or a branch that was not taken, is not', () => {
+test('reopening retries the failure that ended the run, not a handled failure or a branch not taken', () => {
   const run = startRun({
     format: 'graph',
     nodes: [
@@ -56,7 +56,7 @@ test('a failure that ended it is tried again; one that was handled, or a branch 
   expect(run.state.status).toBe('Succeeded');
 });
 
-test('nothing to begin again: it ends as it stands', () => {
+test('a reopened execution with nothing to restart ends with its old status', () => {
   const run = startRun({ format: 'pipeline', nodes: [{ id: 'a' }] });
   run.fail('a', { retryable: false });
   expect(run.state.status).toBe('Succeeded');
@@ -65,7 +65,7 @@ test('nothing to begin again: it ends as it stands', () => {
   expect(run.statusOf('a')).toBe('Failed');
 });
 
-test('after the engine wrote its end from outside, nodes that were running or never started go on', () => {
+test('nodes that were running or not started go on after the engine itself failed the execution', () => {
   const run = startRun({ format: 'graph', nodes: [{ id: 'a', edges: [{ to: 'b' }] }, { id: 'b' }] });
   evolve(run.state, { type: 'ExecutionFailed', error: GAVE_UP });
   run.send({ type: 'reopened' });
@@ -76,7 +76,7 @@ test('after the engine wrote its end from outside, nodes that were running or ne
   expect(run.state.status).toBe('Succeeded');
 });
 
-test('one that never began begins now', () => {
+test('a reopened execution that never started starts now', () => {
   const run = createRun({ format: 'graph', nodes: [{ id: 'a' }] });
   evolve(run.state, { type: 'ExecutionFailed', error: GAVE_UP });
   run.send({ type: 'reopened' });

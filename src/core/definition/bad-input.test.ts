@@ -38,27 +38,27 @@ describe('values of the wrong kind', () => {
       ),
       ['UNKNOWN_KEY /webhook/verification/hmac/algoritm'],
     ],
-  ])('%s', (_, definition, problems) => {
+  ])('a value of the wrong kind is refused at its place: %s', (_, definition, problems) => {
     expect(codesOf(definition)).toEqual(problems);
   });
 });
 
-describe('what the language reads', () => {
-  it('is the connection of an action and of a task', () => {
+describe('accepted fields and expressions', () => {
+  it('an action and a task may name a connection', () => {
     expect(compiled(graph([node('a', { connection: 'crm' })])).nodes[0]!.step).toMatchObject({ connection: 'crm' });
     expect(compiled(pipeline({ a: call({ connection: 'crm' }) })).nodes[0]!.step).toMatchObject({ connection: 'crm' });
   });
 
-  it('is a wait of a pipeline that never expires', () => {
+  it('a wait of a pipeline without a timeout never expires', () => {
     const { nodes } = compiled(pipeline({ a: { wait_for: { webhook: true } } }));
     expect(nodes[0]!.step).toMatchObject({ kind: 'wait', callback: true, timeoutMs: null });
   });
 
-  it('is every callback URL at once', () => {
+  it('an expression may read all callback URLs at once', () => {
     expect(compiled(graph([node('a', { parameters: { all: '{{ wait }}' } })])).nodes[0]!.parameters).not.toBeNull();
   });
 
-  it('is a plan step for each item of a list', () => {
+  it('a plan step may have a foreach over a list', () => {
     const steps = [step('list'), step('each', { dependsOn: ['list'], foreach: { from: 'list.output.rows' } })];
     expect(compiled(plan(steps)).nodes[1]!.step).toMatchObject({ kind: 'forEach' });
   });
@@ -68,13 +68,13 @@ describe('an expression of core.transform', () => {
   const transform = (expression: unknown) =>
     codesOf(graph([node('a', { actionType: 'core.transform', parameters: { expression } })]), ACTIONS);
 
-  it('that would be refused at run time is refused at once, with its place', () => {
+  it('a bad core.transform expression is refused at compile time, with its place', () => {
     expect(transform('input.items.')).toEqual(['BAD_EXPRESSION /nodes/0/parameters/expression']);
     expect(transform('input\n.items.')).toEqual(['BAD_EXPRESSION /nodes/0/parameters/expression']);
     expect(transform('other.items')).toEqual(['BAD_EXPRESSION /nodes/0/parameters/expression']);
   });
 
-  it('that is fine, a template, or no text is left to the action', () => {
+  it('a valid expression, a template and a value that is not text are left to the action', () => {
     for (const expression of ['input.items.length', '{{ trigger.expression }}', 5]) {
       expect(transform(expression)).toEqual([]);
     }
@@ -82,7 +82,7 @@ describe('an expression of core.transform', () => {
 });
 
 describe('a workflow that starts itself', () => {
-  it('is warned of, also in the body of a loop', () => {
+  it('a workflow that starts itself causes a warning, even in the body of a loop', () => {
     const self = { id: 'x', nodeType: 'subworkflow', workflowId: 'test' };
     const each = { id: 'a', forEach: { items: [1] }, body: { startNode: 'x', nodes: [self] } };
     const result = compileDefinition(

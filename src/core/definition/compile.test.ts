@@ -17,11 +17,11 @@ const examples = (['graph', 'pipeline', 'plan'] as const).flatMap((format) =>
 );
 
 describe('every example', () => {
-  it.each(examples)('compiles: $format/$name', ({ format, definition }) => {
+  it.each(examples)('the example compiles: $format/$name', ({ format, definition }) => {
     expect(compileDefinition(definition)).toMatchObject({ ok: true, format, warnings: [] });
   });
 
-  it('survives JSON unchanged as a plan', () => {
+  it('the plan of every example survives JSON unchanged', () => {
     for (const { definition } of examples) {
       const compiledPlan = compiled(definition);
       expect(JSON.parse(JSON.stringify(compiledPlan))).toEqual(compiledPlan);
@@ -30,7 +30,7 @@ describe('every example', () => {
 });
 
 describe('the format', () => {
-  it('is told by what holds the nodes', () => {
+  it('the format is detected by the field that holds the nodes', () => {
     expect(detectFormat({ nodes: 5, tasks: 5 })).toBe('graph');
     expect(detectFormat({ tasks: {} })).toBe('pipeline');
     expect(detectFormat({ steps: [], metadata: {} })).toBe('plan');
@@ -39,7 +39,7 @@ describe('the format', () => {
     }
   });
 
-  it('must be one of three', () => {
+  it('a definition of an unknown format is refused, and a similar field name is suggested', () => {
     expect(compileDefinition({ id: 'x', node: [] })).toEqual({
       ok: false,
       format: null,
@@ -63,7 +63,7 @@ describe('limits', () => {
   const many = (count: number) =>
     Object.fromEntries(Array.from({ length: count }, (_, index) => [`t${index}`, call()]));
 
-  it('a thousand nodes, unless told otherwise', () => {
+  it('a definition has at most a thousand nodes by default', () => {
     expect(codesOf(pipeline(many(1_000)))).toEqual([]);
     expect(problemsOf(pipeline(many(1_001)))).toMatchObject([
       { code: 'TOO_MANY_NODES', path: '/tasks', message: 'there are 1001 tasks; the limit is 1000' },
@@ -75,7 +75,7 @@ describe('limits', () => {
     ]);
   });
 
-  it('twenty thousand edges', () => {
+  it('a definition has at most twenty thousand edges', () => {
     const steps = Array.from({ length: 202 }, (_, index) =>
       step(`s${index}`, { dependsOn: Array.from({ length: index }, (_none, other) => `s${other}`) }),
     );
@@ -83,14 +83,14 @@ describe('limits', () => {
     expect(codesOf(plan(steps.slice(0, 200)))).toEqual([]);
   });
 
-  it('a thousand problems are shown', () => {
+  it('at most a thousand problems are listed, and the rest are counted', () => {
     const nodes = Array.from({ length: 501 }, (_, index) => ({ id: `n${index}` }));
     const problems = problemsOf(graph(nodes, { startNode: 'n0' }));
     expect(problems).toHaveLength(1_001);
     expect(problems.at(-1)).toEqual({ code: 'MORE_PROBLEMS', path: '', message: 'and 1 more problem' });
   });
 
-  it('near misses are looked for in the first wrong names only', () => {
+  it('only the first 200 wrong names get a suggestion', () => {
     const edges = Array.from({ length: 300 }, () => ({ targetNode: 'chrage' }));
     const problems = problemsOf(graph([node('charge', { edges })], { startNode: 'charge' }));
     expect(problems.filter(({ suggestion }) => suggestion !== undefined)).toHaveLength(200);
@@ -100,7 +100,7 @@ describe('limits', () => {
 describe('actions', () => {
   const actions = new Set(['core.echo', 'slack.post-message']);
 
-  it('must exist where they are known', () => {
+  it('an unknown action is refused, and a similar name is suggested', () => {
     expect(problemsOf(graph([node('a', { actionType: 'slack.post-mesage' })]), { actions })).toEqual([
       {
         code: 'UNKNOWN_ACTION',
@@ -115,7 +115,7 @@ describe('actions', () => {
     expect(codesOf(graph([node('a')]), { actions })).toEqual([]);
   });
 
-  it('are a warning where the server may know more of them', () => {
+  it('an unknown action is only a warning when the server may know it', () => {
     const options = { actions, mayBeElsewhere: (type: string) => type.startsWith('crm.') };
     expect(compileDefinition(graph([node('a', { actionType: 'crm.find' })]), options)).toMatchObject({
       ok: true,
@@ -126,7 +126,7 @@ describe('actions', () => {
     ]);
   });
 
-  it('are not asked of delays, children and pipelines', () => {
+  it('delays, subworkflows and pipelines need no known action', () => {
     const delay = node('a', { actionType: 'core.delay', parameters: { durationMs: 1 }, ...to('b') });
     const child = { id: 'b', nodeType: 'subworkflow', workflowId: 'x' };
     expect(codesOf(graph([delay, child]), { actions })).toEqual([]);
@@ -134,7 +134,7 @@ describe('actions', () => {
   });
 });
 
-describe('whatever comes in', () => {
+describe('arbitrary input to the compiler', () => {
   const word = fc.constantFrom(
     'a',
     'b',
@@ -186,7 +186,7 @@ describe('whatever comes in', () => {
     ),
   }));
 
-  it('never throws, and always has something to say about what it refuses', () => {
+  it('the compiler never throws, and gives a reason for everything it refuses', () => {
     fc.assert(
       fc.property(fc.oneof(tree, fc.anything(), fc.jsonValue()), (value) => {
         const result = compileDefinition(value);
@@ -196,7 +196,7 @@ describe('whatever comes in', () => {
     );
   });
 
-  it('never throws for a valid definition with one part exchanged', () => {
+  it('the compiler never throws for a valid definition with one part replaced', () => {
     const replace = (value: unknown, at: number[], by: unknown): unknown => {
       if (value === null || typeof value !== 'object' || at.length === 0) return by;
       const keys = Object.keys(value);
@@ -233,7 +233,7 @@ describe('random graphs without cycles', () => {
       return { size, edges };
     });
 
-  it('compile, as graph and as plan, with every edge in place', () => {
+  it('random acyclic graphs compile as graph and as plan, with every edge in place', () => {
     fc.assert(
       fc.property(acyclic, ({ size, edges }) => {
         const names = Array.from({ length: size }, (_, index) => `n${index}`);

@@ -5,7 +5,7 @@ import { compileDefinition } from './compile.ts';
 import { codesOf, compiled, nodeOf, plan, problemsOf, step } from './definition.testing.ts';
 
 describe('an execution plan becomes a plan', () => {
-  it('drains after a failure, has no end of its own, and knows its scope', () => {
+  it('an execution plan drains after a failure, has no deadline, and knows its scope', () => {
     expect(compiled(plan([step('a')]))).toMatchObject({
       format: 'plan',
       id: 'test',
@@ -16,7 +16,7 @@ describe('an execution plan becomes a plan', () => {
     });
   });
 
-  it('keeps what its planner calls this version, which does not change what it does', () => {
+  it('a plan keeps the version name of its planner, which does not change what it does', () => {
     const named = (planVersion: string) => {
       const definition = plan([step('a')]);
       return compiled({ ...definition, metadata: { ...(definition.metadata as JsonObject), planVersion } });
@@ -25,7 +25,7 @@ describe('an execution plan becomes a plan', () => {
     expect(named('7.1').checksum).toBe(named('7.2').checksum);
   });
 
-  it('waits for the success of what a step depends on', () => {
+  it('a step waits for the success of the steps it depends on', () => {
     const compiledPlan = compiled(plan([step('c', { dependsOn: ['a', 'b'] }), step('a'), step('b')]));
     expect(compiledPlan.start).toEqual([1, 2]);
     expect(compiledPlan.edges).toEqual([
@@ -35,7 +35,7 @@ describe('an execution plan becomes a plan', () => {
     expect(compiledPlan.nodes[0]).toMatchObject({ join: 'all', incoming: [0, 1] });
   });
 
-  it('gives a step its type, inputs, timeout and three tries', () => {
+  it('a step gets its type, inputs and timeout, and three attempts', () => {
     expect(nodeOf(plan([step('a', { type: 'DBT_RUN', inputs: { model: 'x' }, timeout: '10m' })]), 'a')).toMatchObject({
       step: { kind: 'action', actionType: 'DBT_RUN' },
       parameters: { kind: 'literal', value: { model: 'x' } },
@@ -45,7 +45,7 @@ describe('an execution plan becomes a plan', () => {
     expect(nodeOf(plan([step('a', { timeout: 1_234 })]), 'a').policy.timeoutMs).toBe(1_234);
   });
 
-  it('carries routing, labels, secrets and the plugin to the attempt', () => {
+  it('a step passes routing, labels, secrets and the plugin to the attempt', () => {
     const secretRefs = [{ provider: 'vault', key: 'k', version: '2' }];
     const fields = {
       dispatch: { taskQueue: 'q', runtime: 'python' },
@@ -67,7 +67,7 @@ describe('an execution plan becomes a plan', () => {
     expect(nodeOf(plan([step('a', { dispatch: { workerPool: 'w' } })]), 'a').dispatch).toEqual({ workerPool: 'w' });
   });
 
-  it('turns core.delay into a sleep, which has to be over by its timeout like any step', () => {
+  it('core.delay becomes a sleep, which must end before the timeout of its step', () => {
     expect(nodeOf(plan([step('a', { type: 'core.delay', inputs: { durationMs: 5 } })]), 'a')).toMatchObject({
       step: { kind: 'sleep', durationMs: 5 },
       parameters: null,
@@ -76,10 +76,10 @@ describe('an execution plan becomes a plan', () => {
   });
 });
 
-describe('a type that nothing here knows', () => {
+describe('an unknown step type', () => {
   const actions = new Set(['core.echo']);
 
-  it('is a warning where a worker of the named task queue may know the type', () => {
+  it('an unknown type is a warning when a worker of the named task queue may know it', () => {
     const routed = { type: 'SCORE', dispatch: { taskQueue: 'gpu' } };
     expect(compileDefinition(plan([step('a'), step('b', routed)]), { actions })).toMatchObject({
       ok: true,
@@ -87,7 +87,7 @@ describe('a type that nothing here knows', () => {
     });
   });
 
-  it('is not said of labels', () => {
+  it('labels cause no warning about an unknown type', () => {
     const labelled = step('a', { observabilityTags: { modelName: 'orders' } });
     expect(compileDefinition(plan([labelled]), { actions })).toMatchObject({ ok: true, warnings: [] });
   });
@@ -96,7 +96,7 @@ describe('a type that nothing here knows', () => {
 describe('named retry policies', () => {
   const definition = plan([step('a', { retryPolicyRef: 'gentle' })]);
 
-  it('complete the default', () => {
+  it('a named retry policy completes the default policy', () => {
     const retryPolicies = { gentle: { maxAttempts: 9, maxDelayMs: 60_000 } };
     expect(compiled(definition, { retryPolicies }).nodes[0]!.policy.retry).toEqual({
       maxAttempts: 9,
@@ -107,7 +107,7 @@ describe('named retry policies', () => {
     });
   });
 
-  it('mean the default where no policies are known, and say so', () => {
+  it('a named policy means the default when no policies are known, and this causes a warning', () => {
     expect(compiled(definition).nodes[0]!.policy.retry.maxAttempts).toBe(3);
     expect(compileDefinition(definition)).toMatchObject({
       ok: true,
@@ -115,7 +115,7 @@ describe('named retry policies', () => {
     });
   });
 
-  it('must exist where they are known', () => {
+  it('a named policy must exist when policies are known', () => {
     expect(problemsOf(definition, { retryPolicies: { gentl: {} } })).toEqual([
       {
         code: 'UNKNOWN_RETRY_POLICY',
@@ -135,13 +135,13 @@ describe('when', () => {
     return evaluateCondition(condition!.expr, { inputs: {}, steps: output === null ? {} : { compile: { output } } });
   };
 
-  it('is the condition of its step', () => {
+  it('when is the condition of its step', () => {
     expect(nodeOf(gated({ expression: 'steps.compile.output.changed' }), 'run').condition).toMatchObject({
       source: 'steps.compile.output.changed',
     });
   });
 
-  it('sees the value at its path as `on`', () => {
+  it('when reads the value at its path as `on`', () => {
     const when = { expression: 'on === true', on: 'compile.output.metadata.changed' };
     expect(nodeOf(gated(when), 'run').condition!.source).toBe(
       'on === true, where on is compile.output.metadata.changed',
@@ -150,7 +150,7 @@ describe('when', () => {
     expect(holds(when, { metadata: { changed: false } })).toEqual({ value: false });
   });
 
-  it('reads indexes, and nothing where something is missing', () => {
+  it('the path of when may have indexes, and gives nothing when a part is missing', () => {
     const when = { expression: "(on ?? 'none') === 'none'", on: 'compile.output.artifactRefs[0].uri' };
     expect(holds(when, { artifactRefs: [{ uri: 'none' }] })).toEqual({ value: true });
     expect(holds(when, { artifactRefs: [{ uri: 's3://x' }] })).toEqual({ value: false });
@@ -158,13 +158,13 @@ describe('when', () => {
     expect(holds(when, null)).toEqual({ value: true });
   });
 
-  it('may stand anywhere in the expression', () => {
+  it('`on` may be anywhere in the expression', () => {
     const when = { expression: "inputs.force || [on, 'b'].includes('b') && on.length > 1", on: 'compile.output.kind' };
     expect(holds(when, { kind: 'ab' })).toEqual({ value: true });
     expect(holds(when, { kind: 'a' })).toEqual({ value: false });
   });
 
-  it('retains what its path reads, and checks it', () => {
+  it('the data that the path of when reads is retained, and the path is checked', () => {
     const on = { expression: 'on', on: 'compile.output.x' };
     expect(nodeOf(gated(on), 'compile').retain).toBe(true);
     expect(nodeOf(gated({ expression: 'true' }), 'compile').retain).toBe(false);
@@ -174,12 +174,12 @@ describe('when', () => {
     ]);
   });
 
-  it.each(['', '.compile', 'compile..x', 'compile[x]', 'compile.x y', 'compile.'])('refuses the path %j', (on) => {
+  it.each(['', '.compile', 'compile..x', 'compile[x]', 'compile.x y', 'compile.'])('when refuses the path %j', (on) => {
     const code = on === '' ? 'OUT_OF_RANGE' : 'BAD_PATH';
     expect(codesOf(gated({ expression: 'true', on }))).toEqual([`${code} /steps/1/when/on`]);
   });
 
-  it('refuses a bad expression, and `on` without a path', () => {
+  it('when refuses a bad expression, and `on` without a path', () => {
     expect(codesOf(gated({ expression: 'on ===', on: 'compile.x' }))).toEqual([
       'BAD_CONDITION /steps/1/when/expression',
     ]);
@@ -189,7 +189,7 @@ describe('when', () => {
 });
 
 describe('values of an execution plan', () => {
-  it('requires what Appendix D lists', () => {
+  it('an execution plan requires the fields of Appendix D', () => {
     expect(codesOf({ metadata: {}, steps: [{}] })).toEqual([
       'REQUIRED /metadata/planId',
       'REQUIRED /metadata/planVersion',
@@ -205,7 +205,7 @@ describe('values of an execution plan', () => {
     expect(codesOf(plan([]))).toEqual(['OUT_OF_RANGE /steps']);
   });
 
-  it('is version 1 or 2', () => {
+  it('the schema version of a plan is 1 or 2', () => {
     const metadata = { ...(plan([]).metadata as object), schemaVersion: 'v3', createdAt: 'yesterday' };
     expect(problemsOf(plan([step('a')], { metadata }))).toMatchObject([
       { code: 'BAD_FORMAT', message: '"yesterday" must be a time such as 2026-02-22T10:00:00Z' },
@@ -213,15 +213,15 @@ describe('values of an execution plan', () => {
     ]);
   });
 
-  it.each(['soon', '0s', ''])('refuses the timeout %j', (timeout) => {
+  it.each(['soon', '0s', ''])('a step refuses the timeout %j', (timeout) => {
     expect(codesOf(plan([step('a', { timeout })]))).toEqual(['BAD_DURATION /steps/0/timeout']);
   });
 
-  it('refuses a timeout of another type', () => {
+  it('a step refuses a timeout of another type', () => {
     expect(codesOf(plan([step('a', { timeout: null })]))).toEqual(['WRONG_TYPE /steps/0/timeout']);
   });
 
-  it('wants a plugin pinned, and a plugin behind plugin fields', () => {
+  it('a plugin must be pinned, and plugin fields need a plugin id', () => {
     expect(codesOf(plan([step('a', { pluginId: 'x' })]))).toEqual(['PLUGIN_UNPINNED /steps/0/pluginId']);
     expect(codesOf(plan([step('a', { pluginId: 'x', pluginDigest: 'sha256:1' })]))).toEqual([]);
     expect(codesOf(plan([step('a', { pluginVersion: '1' })]))).toEqual(['PLUGIN_ID_REQUIRED /steps/0/pluginVersion']);
@@ -231,7 +231,7 @@ describe('values of an execution plan', () => {
     ]);
   });
 
-  it('knows its dependencies', () => {
+  it('a dependency on an unknown step is refused', () => {
     expect(codesOf(plan([step('a', { dependsOn: ['b', 3] })]))).toEqual([
       'WRONG_TYPE /steps/0/dependsOn/1',
       'UNKNOWN_NODE /steps/0/dependsOn/0',
@@ -245,12 +245,12 @@ describe('schema version 2', () => {
     return plan(steps, { metadata: { ...metadata, schemaVersion: 'v2' }, ...fields });
   };
 
-  it('makes every output a StepOutput, which version 1 does not', () => {
+  it('version 2 makes every output a StepOutput, and version 1 does not', () => {
     expect(compiled(second([step('a')])).contract).toBe('wrapped');
     expect(compiled(plan([step('a')])).contract).toBeUndefined();
   });
 
-  it('has dependencies with a condition', () => {
+  it('version 2 allows dependencies with a condition', () => {
     const dependsOn = [{ stepId: 'a', when: 'steps.a.output.metadata.changed' }, 'b'];
     const { edges } = compiled(second([step('a'), step('b'), step('c', { dependsOn })]));
     expect(edges.map(({ from, to, condition }) => [from, to, condition?.source ?? null])).toEqual([
@@ -263,7 +263,7 @@ describe('schema version 2', () => {
     expect(codesOf(second([step('a'), step('b', { dependsOn: [{ stepId: 'a' }, 'a'] })]))).toEqual([]);
   });
 
-  it('has hooks: those of the step, or else those of the plan', () => {
+  it('the hooks of a step replace those of the plan', () => {
     const hooks = { preStep: { type: 'core.echo' }, postStep: { type: 'core.echo', inputs: { id: '{{ step.id }}' } } };
     const { nodes } = compiled(second([step('a'), step('b', { hooks: { preStep: { type: 'own' } } })], { hooks }));
     expect(nodes.map(({ step: made }) => made)).toMatchObject([
@@ -282,7 +282,7 @@ describe('schema version 2', () => {
     ]);
   });
 
-  it('is needed for both, and told once', () => {
+  it('hooks and conditional dependencies need version 2, and each place is reported once', () => {
     const conditional = step('b', { dependsOn: [{ stepId: 'a' }], hooks: {} });
     expect(codesOf(plan([step('a'), conditional], { hooks: {} }))).toEqual([
       'NEEDS_V2 /hooks',
@@ -295,7 +295,7 @@ describe('schema version 2', () => {
 });
 
 describe('a loop over an artifact', () => {
-  it('reads the artifact in a node of its own, whose output is the list', () => {
+  it('a loop over an artifact reads it in a node of its own, whose output is the list', () => {
     const foreach = { from: 'a.output.artifactRefs[0]', tolerate: 1 };
     const { nodes, edges } = compiled(plan([step('a'), step("it's", { dependsOn: ['a'], foreach })]));
     expect(nodes.map(({ id }) => id)).toEqual(['a', "it's.items", "it's"]);

@@ -5,7 +5,7 @@ import { call, codesOf, graph, node, pipeline, plan, problemsOf, step, to } from
 const reads = (expression: string, fields: object = {}) => ({ parameters: { x: `{{ ${expression} }}` }, ...fields });
 
 describe('conditions and templates that do not parse', () => {
-  it('are reported where they stand, with the column', () => {
+  it('a condition or template that does not parse is reported at its path, with the column', () => {
     const definition = graph([
       node('a', {
         parameters: { list: ['fine', { text: 'Hello {{ trigger..name }}' }] },
@@ -31,7 +31,7 @@ describe('conditions and templates that do not parse', () => {
     ]);
   });
 
-  it('say the line as well where there are several', () => {
+  it('a problem in an expression of several lines gives the line as well', () => {
     const condition = 'trigger.a\n  && whatever';
     expect(problemsOf(graph([node('a', { edges: [{ targetNode: 'b', condition }] }), node('b')]))).toMatchObject([
       { code: 'BAD_CONDITION', message: expect.stringMatching(/\(line 2, column 6\)$/), line: 2, column: 6 },
@@ -41,14 +41,14 @@ describe('conditions and templates that do not parse', () => {
     ]);
   });
 
-  it('are found on edges that lead nowhere, too', () => {
+  it('a bad condition is found even on an edge to an unknown node', () => {
     expect(codesOf(graph([node('a', { edges: [{ targetNode: 'nowhere', condition: '(' }] })]))).toEqual([
       'UNKNOWN_NODE /nodes/0/edges/0/targetNode',
       'BAD_CONDITION /nodes/0/edges/0/condition',
     ]);
   });
 
-  it('are limited in size', () => {
+  it('conditions and templates are limited in size', () => {
     expect(codesOf(graph([node('a', { parameters: { x: 'y'.repeat(1_000_001) } })]))).toEqual([
       'TOO_LARGE /nodes/0/parameters',
     ]);
@@ -59,12 +59,15 @@ describe('conditions and templates that do not parse', () => {
     ]);
   });
 
-  it.each(['{{tasks.a.status_code}} == 200', '${{ tasks.a.status_code == 200 }}'])('have no braces: %s', (source) => {
-    const problems = problemsOf(pipeline({ a: call(), b: call({ needs: ['a'], if: source }) }));
-    expect(problems).toMatchObject([{ code: 'BAD_CONDITION', suggestion: expect.stringContaining('without {{ }}') }]);
-  });
+  it.each(['{{tasks.a.status_code}} == 200', '${{ tasks.a.status_code == 200 }}'])(
+    'a condition in braces is refused: %s',
+    (source) => {
+      const problems = problemsOf(pipeline({ a: call(), b: call({ needs: ['a'], if: source }) }));
+      expect(problems).toMatchObject([{ code: 'BAD_CONDITION', suggestion: expect.stringContaining('without {{ }}') }]);
+    },
+  );
 
-  it('know the names of their format only', () => {
+  it('an expression knows only the names of its format', () => {
     expect(codesOf(graph([node('a', reads('tasks.a'))]))).toEqual(['BAD_TEMPLATE /nodes/0/parameters/x']);
     expect(codesOf(pipeline({ a: call({ body: '{{ context.data.a }}' }) }))).toEqual(['BAD_TEMPLATE /tasks/a/body']);
     expect(codesOf(plan([step('a', { inputs: { x: '{{ trigger.a }}' } })]))).toEqual([
@@ -78,8 +81,8 @@ describe('conditions and templates that do not parse', () => {
   });
 });
 
-describe('what an expression of a graph reads', () => {
-  it('must be a node, and a near miss is named', () => {
+describe('references in a graph', () => {
+  it('a reference to an unknown node is refused, and a similar name is suggested', () => {
     const definition = graph([node('charge', to('b')), node('b', reads("context.data['chrage'].id"))], {
       startNode: 'charge',
     });
@@ -96,7 +99,7 @@ describe('what an expression of a graph reads', () => {
     ]);
   });
 
-  it('must come before the reader on some path, over failure edges as well', () => {
+  it('a node must run before its reader on some path, and failure edges count', () => {
     const diamond = (expression: string) =>
       graph([
         node('a', { ...to('b', 'c'), onFailure: 'e' }),
@@ -125,14 +128,14 @@ describe('what an expression of a graph reads', () => {
     ]);
   });
 
-  it('may be its own node in the condition of an edge', () => {
+  it('the condition of an edge may read the node that the edge leaves', () => {
     const withCondition = (condition: string) =>
       graph([node('a', { edges: [{ targetNode: 'b', condition }] }), node('b')]);
     expect(codesOf(withCondition('context.data.a.ok'))).toEqual([]);
     expect(codesOf(withCondition('context.data.b.ok'))).toEqual(['NOT_UPSTREAM /nodes/0/edges/0/condition']);
   });
 
-  it('may be any node in the outputs', () => {
+  it('the outputs may read any node', () => {
     const outputs = { a: '{{ context.data.a.x }}', b: '{{ context.data.b.x }}' };
     expect(codesOf(graph([node('a', to('b')), node('b')], { outputs }))).toEqual([]);
     expect(codesOf(graph([node('a')], { outputs: { z: '{{ context.data.z }}' } }))).toEqual([
@@ -140,7 +143,7 @@ describe('what an expression of a graph reads', () => {
     ]);
   });
 
-  it('is a field that its action returns, where it returns no others', () => {
+  it('reading a field that the action does not return causes a warning', () => {
     const outputFields = new Map([['http.request', ['status', 'body']]]);
     const warningsOf = (path: string, more: object = {}) => {
       const fetch = node('fetch', { actionType: 'http.request', ...to('use'), ...more });
@@ -159,7 +162,7 @@ describe('what an expression of a graph reads', () => {
     expect(warningsOf('context.data.fetch.succeeded', loop)).toEqual([]);
   });
 
-  it('is in context.data', () => {
+  it('a reference that leaves out context.data is refused, with the right path', () => {
     expect(problemsOf(graph([node('a', to('b')), node('b', reads('context.a.x'))]))).toEqual([
       {
         code: 'UNKNOWN_REFERENCE',
@@ -171,7 +174,7 @@ describe('what an expression of a graph reads', () => {
     expect(codesOf(graph([node('a', reads('context.a?.x'))]))).toEqual([]);
   });
 
-  it('is not judged where the graph is broken, or a slip of the keyboard explains it', () => {
+  it('references are not checked in a broken graph, or where a misspelt edge explains them', () => {
     const cyclic = graph([node('a', to('b')), node('b', to('a')), node('c', reads('context.data.a'))]);
     expect(codesOf(cyclic)).toEqual(['CYCLE /nodes/1/edges/0/targetNode', 'UNREACHABLE /nodes/2']);
     const slip = graph([node('a', to('chrage')), node('charge', reads('context.data.a'))]);
@@ -186,8 +189,8 @@ describe('what an expression of a graph reads', () => {
   });
 });
 
-describe('what an expression of a pipeline or plan reads', () => {
-  it('must be needed, directly or not', () => {
+describe('references in a pipeline or plan', () => {
+  it('a task may read only tasks that it needs, directly or indirectly', () => {
     const tasks = (needs: string[]) =>
       pipeline({ a: call(), b: call({ needs: ['a'] }), c: call({ needs, if: 'tasks.a.status_code == 200' }) });
     expect(codesOf(tasks(['b']))).toEqual([]);
@@ -196,7 +199,7 @@ describe('what an expression of a pipeline or plan reads', () => {
     ]);
   });
 
-  it('is not what reads it, and that cannot be needed either', () => {
+  it('a task that reads itself is refused, without the advice to need itself', () => {
     const tasks = pipeline({ b: call(), a: call({ needs: ['b'], if: "tasks.a.status == 'x'" }) });
     expect(problemsOf(tasks)).toMatchObject([
       { code: 'NOT_UPSTREAM', path: '/tasks/a/if', suggestion: 'read a task that it `needs`, or remove this' },
@@ -207,7 +210,7 @@ describe('what an expression of a pipeline or plan reads', () => {
     ]);
   });
 
-  it('may be a callback URL, before the wait begins', () => {
+  it('a task may read a callback URL before the wait begins', () => {
     const definition = (expression: string) =>
       pipeline({ pay: call({ body: `{{${expression}}}` }), done: { wait_for_webhook: {}, needs: ['pay'] } });
     expect(codesOf(definition('wait.done.url'))).toEqual([]);
@@ -226,7 +229,7 @@ describe('what an expression of a pipeline or plan reads', () => {
     expect(codesOf(pipeline({ a: call({ body: '{{ wait.b.url }}' }), b: {} }))).toEqual(['MISSING_STEP_TYPE /tasks/b']);
   });
 
-  it('is named with hyphens as it is', () => {
+  it('a task name with hyphens is read as written', () => {
     const definition = pipeline({
       'pay-now': call(),
       next: call({ needs: ['pay-now'], body: { id: '{{tasks.pay-now.body.id}}' } }),
@@ -237,7 +240,7 @@ describe('what an expression of a pipeline or plan reads', () => {
     ]);
   });
 
-  it('must be a dependency of the step', () => {
+  it('a step may read only steps that it depends on', () => {
     const steps = (dependsOn: string[]) =>
       plan([step('a'), step('b', { dependsOn, inputs: { x: '{{ steps.a.output.uri }}', y: '{{ inputs.y }}' } })]);
     expect(codesOf(steps(['a']))).toEqual([]);
@@ -247,7 +250,7 @@ describe('what an expression of a pipeline or plan reads', () => {
   });
 });
 
-describe('members of roots that are known before anything runs', () => {
+describe('members of names that are known before a run', () => {
   it.each([
     [pipeline({ a: call({ body: '{{ trigger.order_id }}' }) }), '/tasks/a/body', 'write `trigger.body.order_id`'],
     [pipeline({ a: call({ if: 'trigger.bdy.x == 1' }) }), '/tasks/a/if', 'write `trigger.body.x`'],
@@ -264,7 +267,7 @@ describe('members of roots that are known before anything runs', () => {
     expect(more).toEqual([]);
   });
 
-  it('the members that exist are not', () => {
+  it('members that exist are accepted', () => {
     const body = { a: '{{ trigger.body }}', b: '{{ trigger.headers.x ?? 1 }}', c: '{{ trigger?.order_id }}' };
     expect(codesOf(pipeline({ a: call({ body }) }))).toEqual([]);
     expect(
@@ -273,7 +276,7 @@ describe('members of roots that are known before anything runs', () => {
   });
 });
 
-it('an error that earlier versions did not know is none in a stored definition', () => {
+it('an error that earlier versions did not report is accepted in a stored definition', () => {
   const definition = pipeline({ a: call({ body: '{{ trigger.order_id }}' }) });
   expect(compileDefinition(definition)).toMatchObject({ ok: false });
   expect(compileDefinition(definition, { isStored: true })).toMatchObject({ ok: true, warnings: [] });

@@ -16,7 +16,7 @@ import {
 } from './definition.testing.ts';
 
 describe('a graph becomes a plan', () => {
-  it('starts at its start node, fails fast, and ends after an hour', () => {
+  it('a graph starts at its start node, fails fast, and has a deadline of one hour', () => {
     const plan = compiled(graph([node('b'), node('a', to('b'))]));
     expect(plan).toMatchObject({
       planVersion: 1,
@@ -34,7 +34,7 @@ describe('a graph becomes a plan', () => {
     expect(plan.nodes[0]).toMatchObject({ id: 'b', join: 'any', incoming: [0], outgoing: [], condition: null });
   });
 
-  it('keeps what the workflow sets for itself', () => {
+  it('a graph keeps the settings of its workflow', () => {
     const plan = compiled(
       graph([node('a')], {
         timeoutMs: 5,
@@ -51,7 +51,7 @@ describe('a graph becomes a plan', () => {
     expect(plan.outputs).toMatchObject({ kind: 'object' });
   });
 
-  it('puts the implicit edge of onFailure last', () => {
+  it('the implicit edge of onFailure comes last', () => {
     const plan = compiled(
       graph([
         node('a', {
@@ -73,7 +73,7 @@ describe('a graph becomes a plan', () => {
     ]);
   });
 
-  it('compiles conditions and the route policy', () => {
+  it('conditions and the route policy are compiled into the plan', () => {
     const plan = compiled(
       graph([
         node('a', { routePolicy: 'firstMatch', edges: [{ targetNode: 'b', condition: 'trigger.n > 1' }] }),
@@ -88,7 +88,7 @@ describe('a graph becomes a plan', () => {
 describe('policies of a graph node', () => {
   const policyOf = (fields: object) => nodeOf(graph([{ ...node('a'), ...fields }]), 'a').policy;
 
-  it('default to three tries from two seconds, and five minutes each', () => {
+  it('a node has three attempts with a backoff from two seconds, and five minutes for each', () => {
     expect(policyOf({})).toEqual({
       timeoutMs: 300_000,
       rerenderOnRetry: false,
@@ -96,7 +96,7 @@ describe('policies of a graph node', () => {
     });
   });
 
-  it('inherit what a partial policy leaves out', () => {
+  it('a partial policy inherits the fields it leaves out', () => {
     const policies = { timeoutMs: 7, rerenderOnRetry: true, retry: { maxAttempts: 0, jitter: false } };
     expect(policyOf({ policies })).toEqual({
       timeoutMs: 7,
@@ -110,7 +110,7 @@ describe('policies of a graph node', () => {
     });
   });
 
-  it('try a subworkflow once unless it asks for more, and give it its own clock', () => {
+  it('a subworkflow has one attempt and no timeout by default', () => {
     const child = { nodeType: 'subworkflow', workflowId: 'child', actionType: undefined };
     const policyOfChild = (policies?: object) => {
       const { actionType: _none, ...fields } = { ...node('a'), ...child, ...(policies ? { policies } : {}) };
@@ -123,7 +123,7 @@ describe('policies of a graph node', () => {
 });
 
 describe('steps of a graph', () => {
-  it('are actions with their parameters', () => {
+  it('an action step keeps its parameters', () => {
     expect(nodeOf(graph([node('a', { parameters: { n: 1 } })]), 'a')).toMatchObject({
       step: { kind: 'action', actionType: 'core.echo' },
       parameters: { kind: 'literal', value: { n: 1 } },
@@ -131,7 +131,7 @@ describe('steps of a graph', () => {
     expect(nodeOf(graph([node('a')]), 'a').parameters).toEqual({ kind: 'literal', value: {} });
   });
 
-  it('are subworkflows, waited for by default', () => {
+  it('a subworkflow step waits for its child by default', () => {
     const child = { id: 'a', nodeType: 'subworkflow', workflowId: 'child' };
     expect(nodeOf(graph([child]), 'a').step).toEqual({
       kind: 'subworkflow',
@@ -145,7 +145,7 @@ describe('steps of a graph', () => {
     });
   });
 
-  it('sleep as long as they say, unless a timeout is written beside it', () => {
+  it('a sleep has no timeout unless the node sets one', () => {
     const policyOf = (policies: object) =>
       nodeOf(graph([node('a', { actionType: 'core.delay', parameters: { durationMs: 9 }, policies })]), 'a').policy;
     expect(policyOf({ retry: { maxAttempts: 2 } })).toMatchObject({ timeoutMs: null });
@@ -153,7 +153,7 @@ describe('steps of a graph', () => {
     expect(policyOf({ timeoutMs: 5, retry: { maxAttempts: 2 } })).toMatchObject({ timeoutMs: 5, retry });
   });
 
-  it('are sleeps where the action is core.delay', () => {
+  it('the action core.delay becomes a sleep', () => {
     const delay = (durationMs: unknown) =>
       nodeOf(graph([node('a', { actionType: 'core.delay', parameters: { durationMs } })]), 'a');
     expect(delay(1_500)).toMatchObject({
@@ -171,11 +171,11 @@ describe('steps of a graph', () => {
     [{ durationMs: 1e15 }, 'BAD_DURATION /nodes/0/parameters/durationMs'],
     [{ durationMs: '5 weeks' }, 'BAD_DURATION /nodes/0/parameters/durationMs'],
     [{ durationMs: '{{ trigger. }}' }, 'BAD_TEMPLATE /nodes/0/parameters/durationMs'],
-  ])('refuse a delay of %j', (parameters, problem) => {
+  ])('a delay of %j is refused', (parameters, problem) => {
     expect(codesOf(graph([node('a', { actionType: 'core.delay', parameters })]))).toEqual([problem]);
   });
 
-  it('take durations as text wherever milliseconds are', () => {
+  it('durations may be text wherever milliseconds are allowed', () => {
     const policies = { timeoutMs: '30s', retry: { baseDelayMs: '2s', maxDelayMs: '1m' } };
     const definition = graph([node('a', { policies })], { timeoutMs: '2h', compensationTimeoutMs: '90s' });
     expect(compiled(definition)).toMatchObject({
@@ -186,7 +186,7 @@ describe('steps of a graph', () => {
     expect(nodeOf(pipeline({ a: call({ timeout: '30s' }) }), 'a')).toMatchObject({ policy: { timeoutMs: 30_000 } });
   });
 
-  it('warn of a sleep that lasts longer than the execution may', () => {
+  it('a sleep longer than the timeout of the execution causes a warning', () => {
     const sleeper = node('a', { actionType: 'core.delay', parameters: { durationMs: '2h' } });
     const warningsOf = (definition: unknown) => (compileDefinition(definition) as { warnings: Problem[] }).warnings;
     expect(warningsOf(graph([sleeper]))).toMatchObject([
@@ -203,13 +203,13 @@ describe('steps of a graph', () => {
     ['soon', 'BAD_FORMAT', 'is not a duration: write'],
     ['0s', 'BAD_FORMAT', 'is too short or too long'],
     ['99999d', 'BAD_FORMAT', 'is too short or too long'],
-  ])('refuse a timeout of %s', (timeoutMs, code, message) => {
+  ])('a timeout of %s is refused', (timeoutMs, code, message) => {
     const [problem, ...more] = problemsOf(graph([node('a')], { timeoutMs }));
     expect(problem).toMatchObject({ code, path: '/timeoutMs', message: expect.stringContaining(message) });
     expect(more).toEqual([]);
   });
 
-  it('refuse other parameters of a delay, and say which was meant', () => {
+  it('a delay refuses unknown parameters, and suggests the right name', () => {
     const [unknown, missing] = problemsOf(
       graph([node('a', { actionType: 'core.delay', parameters: { durationMS: 5 } })]),
     );
@@ -218,7 +218,7 @@ describe('steps of a graph', () => {
   });
 });
 
-describe('what a node of each type needs', () => {
+describe('required fields of each node type', () => {
   it('an action needs a type', () => {
     expect(problemsOf(graph([{ id: 'a' }]))).toEqual([
       {
@@ -239,7 +239,7 @@ describe('what a node of each type needs', () => {
     ]);
   });
 
-  it('warns of fields that mean nothing on a node of its type', () => {
+  it('a field without meaning for the node type causes a warning', () => {
     const result = compileDefinition(
       graph([
         node('a', { workflowId: 'x', ...to('b') }),
@@ -257,7 +257,7 @@ describe('what a node of each type needs', () => {
 });
 
 describe('names of a graph', () => {
-  it('must exist: start, edges, onFailure, snapshot keys', () => {
+  it('the start node, edges, onFailure and snapshot keys must name existing nodes', () => {
     const problems = problemsOf(
       graph([node('a', { edges: [{ targetNode: 'chrage' }], onFailure: 'zzz' }), node('charge')], {
         startNode: 'aa',
@@ -282,7 +282,7 @@ describe('names of a graph', () => {
     ]);
   });
 
-  it('must be different', () => {
+  it('node names must be unique', () => {
     expect(problemsOf(graph([node('a', to('b')), node('b'), node('b')]))).toEqual([
       {
         code: 'DUPLICATE_ID',
@@ -293,7 +293,7 @@ describe('names of a graph', () => {
     ]);
   });
 
-  it('must be usable', () => {
+  it('a node name must not be empty, too long or __proto__', () => {
     expect(codesOf(graph([node('a', to('__proto__')), node('__proto__')]))).toEqual([
       'BAD_ID /nodes/1/id',
       'UNKNOWN_NODE /nodes/0/edges/0/targetNode',

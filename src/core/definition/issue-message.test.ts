@@ -6,7 +6,7 @@ import { webhookSchema } from './webhook-schema.ts';
 const said = (schema: z.ZodType, value: unknown): string[] =>
   schema.safeParse(value).error?.issues.map(issueMessage) ?? [];
 
-describe('what is wrong with a value', () => {
+describe('the message for an invalid value', () => {
   it.each<[string, z.ZodType, unknown, string]>([
     ['is missing', z.object({ a: z.string() }), {}, 'is required'],
     ['has another type', z.string(), 5, 'must be a string, not a number'],
@@ -18,11 +18,11 @@ describe('what is wrong with a value', () => {
     ['is too large', z.number().max(3), 5, 'must be at most 3'],
     ['is refused in our own words', z.string().refine(() => false, 'must rhyme'), 'x', 'must rhyme'],
     ['is none of a union', z.union([z.string(), z.number()]), true, 'Invalid input'],
-  ])('that %s', (_what, schema, value, expected) => {
+  ])('the message for a value that %s', (_what, schema, value, expected) => {
     expect(said(schema, value)).toEqual([expected]);
   });
 
-  it('names the kinds that a union is told apart by', () => {
+  it('a value that matches no kind of a discriminated union gives one message', () => {
     const schema = z.discriminatedUnion('kind', [
       z.object({ kind: z.literal('a') }),
       z.object({ kind: z.literal('b') }),
@@ -30,7 +30,7 @@ describe('what is wrong with a value', () => {
     expect(said(schema, { kind: 'c' })).toHaveLength(1);
   });
 
-  it('keeps what there are no words for', () => {
+  it('an issue without a message of our own keeps the message of the library', () => {
     expect(said(z.string().regex(/^a$/), 'b')).toEqual([expect.stringContaining('Invalid string')]);
   });
 });

@@ -9,7 +9,7 @@ function nested(depth: number): unknown {
 
 const withParameters = (parameters: unknown) => graph([node('a', { parameters })]);
 
-describe('what is not JSON', () => {
+describe('values that are not JSON', () => {
   it.each([undefined, () => 1, 5n, Symbol('s'), Number.NaN, Number.POSITIVE_INFINITY, new Map(), /x/])(
     'is refused: %s',
     (value) => {
@@ -18,7 +18,7 @@ describe('what is not JSON', () => {
     },
   );
 
-  it('is reported everywhere, in the order of the definition', () => {
+  it('every value that is not JSON is reported, in the order of the definition', () => {
     expect(codesOf(withParameters({ b: Number.NaN, a: undefined }))).toEqual([
       'NOT_JSON /nodes/0/parameters/b',
       'NOT_JSON /nodes/0/parameters/a',
@@ -27,14 +27,14 @@ describe('what is not JSON', () => {
 });
 
 describe('dangerous JSON', () => {
-  it('has no key that could reach a prototype', () => {
+  it('a key that could reach a prototype is refused', () => {
     expect(codesOf(withParameters(JSON.parse('{"x":{"__proto__":{"admin":true}}}')))).toEqual([
       'FORBIDDEN_KEY /nodes/0/parameters/x/__proto__',
     ]);
     expect(codesOf(withParameters({ constructor: 1, toString: 2, prototype: 3 }))).toEqual([]);
   });
 
-  it('has no text that cannot be stored', () => {
+  it('text that cannot be stored is refused', () => {
     expect(codesOf(withParameters({ a: 'x\0', b: '\ud800', '\0': 1, fine: '😀' }))).toEqual([
       'UNSTORABLE_TEXT /nodes/0/parameters/\0',
       'UNSTORABLE_TEXT /nodes/0/parameters/a',
@@ -42,14 +42,14 @@ describe('dangerous JSON', () => {
     ]);
   });
 
-  it('is not too deep, and ten thousand levels are no danger', () => {
+  it('JSON that is too deep is refused, even at ten thousand levels', () => {
     expect(codesOf(withParameters({ x: nested(63) }))).toEqual([]);
     expect(problemsOf(withParameters({ x: nested(64) }))).toMatchObject([{ code: 'TOO_DEEP' }]);
     expect(problemsOf(withParameters(nested(10_000)))).toMatchObject([{ code: 'TOO_DEEP' }]);
     expect(problemsOf(nested(10_000))).toMatchObject([{ code: 'TOO_DEEP' }]);
   });
 
-  it('is not too large, nor circular, nor larger than it looks', () => {
+  it('JSON that is too large, circular or grows by shared references is refused', () => {
     expect(codesOf(withParameters({ x: new Array(200_001).fill(1) }))).toEqual(['TOO_LARGE ']);
     const circular: Record<string, unknown> = {};
     circular.self = circular;

@@ -16,18 +16,23 @@ const validators = {
 };
 
 describe('the generated JSON Schemas', () => {
-  it('are up to date', () => {
+  it('the generated JSON Schemas are up to date', () => {
     execFileSync(process.execPath, ['scripts/generate.ts', '--check'], { cwd: ROOT, stdio: 'pipe' });
   });
 
-  it.each(['graph', 'pipeline', 'plan'] as const)('accept every %s of the examples', (format) => {
-    for (const name of readdirSync(join(ROOT, 'examples', format)).filter((file) => /(?<!\.test)\.json$/.test(file))) {
-      const validate = validators[format];
-      expect(validate(readJson('examples', format, name)) || validate.errors).toBe(true);
-    }
-  });
+  it.each(['graph', 'pipeline', 'plan'] as const)(
+    'the generated JSON Schemas accept every %s of the examples',
+    (format) => {
+      for (const name of readdirSync(join(ROOT, 'examples', format)).filter((file) =>
+        /(?<!\.test)\.json$/.test(file),
+      )) {
+        const validate = validators[format];
+        expect(validate(readJson('examples', format, name)) || validate.errors).toBe(true);
+      }
+    },
+  );
 
-  it('refuse what is misspelt, missing or of the wrong type', () => {
+  it('the generated JSON Schemas refuse misspelt, missing and wrongly typed fields', () => {
     expect(validators.graph(graph([node('a', { paramters: {} })]))).toBe(false);
     expect(validators.graph({ id: 'a' })).toBe(false);
     expect(validators.pipeline(pipeline({ a: call({ retries: '5' }) }))).toBe(false);

@@ -17,7 +17,7 @@ import {
 const each = (fields: object = {}) => node('a', { forEach: { items: '{{ trigger.items }}', ...fields } });
 
 describe('forEach', () => {
-  it('has its defaults, and its own step as the body', () => {
+  it('forEach has its defaults, and its own step as the body', () => {
     const { step: made, parameters } = nodeOf(graph([each()]), 'a');
     expect(made).toMatchObject({
       kind: 'forEach',
@@ -33,14 +33,14 @@ describe('forEach', () => {
     });
   });
 
-  it('may have a body in a workflow with `finally`', () => {
+  it('forEach may have a body in a workflow with `finally`', () => {
     const body = { startNode: 'in', nodes: [node('in')] };
     const each = { id: 'each', forEach: { items: [1] }, body };
     const definition = graph([each, node('last')], { startNode: 'each', finally: ['last'] });
     expect(compiled(definition).finally).toEqual([1]);
   });
 
-  it('is refused for a list that is written out and is too long, and for a text that is never a list', () => {
+  it('forEach refuses a literal list that is too long, and text that can never be a list', () => {
     const wrong = (items: unknown, fields: object = {}) => codesOf(graph([each({ items, ...fields })]));
     expect(wrong([1, 2, 3], { maxItems: 3 })).toEqual([]);
     expect(wrong([1, 2, '{{ trigger.x }}'], { maxItems: 3 })).toEqual([]);
@@ -50,7 +50,7 @@ describe('forEach', () => {
     expect(wrong('{{ trigger.a }}, {{ trigger.b }}')).toEqual(['NOT_A_LIST /nodes/0/forEach/items']);
   });
 
-  it('binds `item` and `index` in its parameters, and nowhere else', () => {
+  it('forEach binds `item` and `index` in its parameters and nowhere else', () => {
     const definition = graph([
       node('a', { forEach: { items: '{{ item }}' }, parameters: { x: '{{ item }} {{ index }}' }, ...to('b') }),
       node('b', { parameters: { x: '{{ item }}' } }),
@@ -58,7 +58,7 @@ describe('forEach', () => {
     expect(codesOf(definition)).toEqual(['BAD_TEMPLATE /nodes/0/forEach/items', 'BAD_TEMPLATE /nodes/1/parameters/x']);
   });
 
-  it('says what is wrong with its fields', () => {
+  it('forEach reports bad fields at their place', () => {
     expect(codesOf(graph([each({ parallel: 0 })]))).toEqual(['OUT_OF_RANGE /nodes/0/forEach/parallel']);
     expect(codesOf(graph([each({ maxItems: 100_001 })]))).toEqual(['OUT_OF_RANGE /nodes/0/forEach/maxItems']);
     expect(codesOf(graph([each({ tolerate: 'some' })]))).toEqual(['BAD_FORMAT /nodes/0/forEach/tolerate']);
@@ -71,7 +71,7 @@ describe('forEach', () => {
     ]);
   });
 
-  it('of a delay sleeps as long as each item says', () => {
+  it('forEach over a delay sleeps as long as each item says', () => {
     const nap = node('a', {
       actionType: 'core.delay',
       forEach: { items: [1, 2] },
@@ -81,20 +81,20 @@ describe('forEach', () => {
   });
 });
 
-describe('a body', () => {
+describe('a loop body', () => {
   const body = (nodes: object[], fields: object = {}) =>
     graph([node('s', to('l')), { id: 'l', forEach: { items: [1] }, body: { startNode: 'x', nodes, ...fields } }], {
       startNode: 's',
     });
 
-  it('is compiled like a workflow, and sees what stands before the loop', () => {
+  it('a loop body is compiled like a workflow, and reads the nodes before the loop', () => {
     const made = compiled(body([node('x', { parameters: { a: '{{ context.data.s.b }}' }, ...to('y') }), node('y')]));
     expect(made.loops).toEqual([1]);
     expect(made.nodes[1]!.step).toMatchObject({ body: { isSingle: false, start: [0], edges: [{ from: 0, to: 1 }] } });
     expect(made.nodes[0]!.retain).toBe(true);
   });
 
-  it('is checked like a workflow, with its own places', () => {
+  it('a loop body is checked like a workflow, with its own paths', () => {
     expect(codesOf(body([node('x', to('z')), node('y')]))).toEqual([
       'UNKNOWN_NODE /nodes/1/body/nodes/0/edges/0/targetNode',
       'UNREACHABLE /nodes/1/body/nodes/1',
@@ -114,7 +114,7 @@ describe('a body', () => {
     ]);
   });
 
-  it('checks its actions and codes', () => {
+  it('the actions and codes in a loop body are checked', () => {
     const definition = body([
       node('x', { actionType: 'no.such', edges: [{ targetNode: 'y', codes: ['A'] }] }),
       node('y'),
@@ -125,7 +125,7 @@ describe('a body', () => {
     ]);
   });
 
-  it('needs a loop', () => {
+  it('a body without a loop is refused', () => {
     expect(codesOf(graph([{ id: 'a', body: { startNode: 'x', nodes: [node('x')] } }]))).toEqual([
       'BODY_WITHOUT_LOOP /nodes/0/body',
     ]);
@@ -135,7 +135,7 @@ describe('a body', () => {
 describe('repeat', () => {
   const poll = (repeat: object, fields: object = {}) => graph([node('a', { repeat, ...fields })]);
 
-  it('has its defaults', () => {
+  it('repeat has its defaults', () => {
     expect(nodeOf(poll({ until: 'output.done' }), 'a').step).toMatchObject({
       kind: 'repeat',
       until: { source: 'output.done' },
@@ -147,7 +147,7 @@ describe('repeat', () => {
     });
   });
 
-  it('binds `round` and `previous` in its parameters, and `output` in until and collect', () => {
+  it('repeat binds `round` and `previous` in its parameters, and `output` in until and collect', () => {
     const parameters = { a: "{{ previous?.next ?? '' }} {{ round }}" };
     expect(codesOf(poll({ until: 'output.x && round > 1', collect: '{{ output.y }}' }, { parameters }))).toEqual([]);
     expect(codesOf(poll({ until: 'previous.x' }))).toEqual(['BAD_CONDITION /nodes/0/repeat/until']);
@@ -162,7 +162,7 @@ describe('repeat', () => {
 });
 
 describe('loops of a pipeline', () => {
-  it('are written on a task', () => {
+  it('a loop of a pipeline is written on a task', () => {
     const items = call({
       for_each: '{{trigger.body.items}}',
       parallel: 5,
@@ -188,7 +188,7 @@ describe('loops of a pipeline', () => {
     });
   });
 
-  it('say what is wrong, and where', () => {
+  it('a bad loop of a pipeline is reported at its place', () => {
     const wrong = (fields: Record<string, unknown>) => codesOf(pipeline({ a: call(fields) }));
     expect(wrong({ for_each: '{{nobody}}' })).toEqual(['BAD_TEMPLATE /tasks/a/for_each']);
     expect(wrong({ until: 'nobody', collect: '{{nobody}}' })).toEqual([
@@ -206,7 +206,7 @@ describe('loops of a pipeline', () => {
 });
 
 describe('foreach of an execution plan', () => {
-  it('is the same loop', () => {
+  it('foreach of an execution plan becomes the same loop as forEach', () => {
     const steps = [
       step('x'),
       step('a', { dependsOn: ['x'], foreach: { from: 'x.output.models', itemVar: 'item', parallel: 2 } }),
@@ -230,7 +230,7 @@ describe('virtual nodes', () => {
     ]),
   );
 
-  it('have a number and a name each, which follow from the plan', () => {
+  it('every virtual node has a number and a name that follow from the plan', () => {
     const names = ['a', 'b', 'a[0]', 'a[1]', 'a[2]', 'b[0].x', 'b[0].y', 'b[1].x'];
     expect(names.map((_, index) => nodeIdAt(made, index))).toEqual(names);
     expect(names.map((name) => nodeIndexOf(made, name))).toEqual(names.map((_, index) => index));
@@ -238,7 +238,7 @@ describe('virtual nodes', () => {
     expect(planNodeAt(made, 3).id).toBe('a');
   });
 
-  it('that do not exist have neither', () => {
+  it('a virtual node that does not exist has no number and no name', () => {
     expect(nodeIdAt(made, 99)).toBe('#99');
     for (const name of ['a[3]', 'a[0].x', 'b[0]', 'b[0].z', 'c[0]', 'a[x]', 7, undefined]) {
       expect(nodeIndexOf(made, name)).toBe(-1);
@@ -247,7 +247,7 @@ describe('virtual nodes', () => {
 });
 
 describe('the checksum', () => {
-  it('sees what a loop says', () => {
+  it('the checksum depends on the fields of a loop', () => {
     const sum = (fields: Record<string, unknown>) => compiled(graph([node('a', fields)])).checksum;
     const different = [
       sum({ forEach: { items: '{{ trigger.a }}' } }),

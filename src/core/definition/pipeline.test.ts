@@ -3,7 +3,7 @@ import { compileDefinition } from './compile.ts';
 import { call, codesOf, compiled, nodeOf, pipeline, problemsOf } from './definition.testing.ts';
 
 describe('a pipeline becomes a plan', () => {
-  it('goes on after failures, for thirty days at most', () => {
+  it('a pipeline goes on after failures, for thirty days at most', () => {
     expect(compiled(pipeline({ charge: call() }))).toMatchObject({
       format: 'pipeline',
       id: 'test',
@@ -15,7 +15,7 @@ describe('a pipeline becomes a plan', () => {
     expect(compiled(pipeline({ a: call() }, { max_duration_seconds: 60 })).timeoutMs).toBe(60_000);
   });
 
-  it('waits for the success of its needs without `if`, and for their end with it', () => {
+  it('a task waits for the success of its needs, or with `if` for their end', () => {
     const plan = compiled(
       pipeline({
         charge: call(),
@@ -32,7 +32,7 @@ describe('a pipeline becomes a plan', () => {
     expect(plan.nodes[0]!.outgoing).toEqual([0, 1]);
   });
 
-  it('judges an `if` without needs as well', () => {
+  it('an `if` without needs is evaluated as well', () => {
     expect(nodeOf(pipeline({ a: call({ if: 'trigger.body.on == true' }) }), 'a')).toMatchObject({
       join: 'resolved',
       incoming: [],
@@ -40,12 +40,12 @@ describe('a pipeline becomes a plan', () => {
     });
   });
 
-  it('keeps the order of the tasks', () => {
+  it('a pipeline keeps the order of its tasks', () => {
     const plan = compiled(pipeline({ zebra: call(), apple: call(), mango: call() }));
     expect(plan.nodes.map(({ id }) => id)).toEqual(['zebra', 'apple', 'mango']);
   });
 
-  it('takes a need that stands twice once, with a warning', () => {
+  it('a need that is listed twice counts once, with a warning', () => {
     const result = compileDefinition(pipeline({ a: call(), b: call({ needs: ['a', 'a'] }) }));
     expect(result).toMatchObject({
       ok: true,
@@ -56,7 +56,7 @@ describe('a pipeline becomes a plan', () => {
 });
 
 describe('steps of a pipeline', () => {
-  it('are HTTP calls, POST by default, six tries of thirty seconds', () => {
+  it('an HTTP task is a POST by default, with six attempts of thirty seconds', () => {
     expect(nodeOf(pipeline({ a: call() }), 'a')).toMatchObject({
       step: { kind: 'action', actionType: 'http.step' },
       parameters: { kind: 'literal', value: { url: 'https://example.com/', method: 'POST' } },
@@ -68,7 +68,7 @@ describe('steps of a pipeline', () => {
     });
   });
 
-  it('carry method, headers, body, retries and timeout', () => {
+  it('an HTTP task keeps its method, headers, body, retries and timeout', () => {
     const fields = { method: 'PUT', headers: { a: 'b' }, body: [1], retries: 0, timeout: 5 };
     expect(nodeOf(pipeline({ a: call(fields) }), 'a')).toMatchObject({
       parameters: { value: { url: 'https://example.com/', method: 'PUT', headers: { a: 'b' }, body: [1] } },
@@ -84,7 +84,7 @@ describe('steps of a pipeline', () => {
     ['1d', 86_400_000],
     [90, 90_000],
     [0.5, 500],
-  ])('sleep %j', (sleep, durationMs) => {
+  ])('a sleep of %j is accepted', (sleep, durationMs) => {
     expect(nodeOf(pipeline({ a: { sleep } }), 'a')).toMatchObject({
       step: { kind: 'sleep', durationMs },
       parameters: null,
@@ -92,7 +92,7 @@ describe('steps of a pipeline', () => {
     });
   });
 
-  it('wait for a webhook, with or without an end', () => {
+  it('a task may wait for a webhook, with or without a timeout', () => {
     expect(nodeOf(pipeline({ a: { wait_for_webhook: { timeout: '1h' } } }), 'a').step).toEqual({
       kind: 'webhook',
       timeoutMs: 3_600_000,
@@ -100,14 +100,14 @@ describe('steps of a pipeline', () => {
     expect(nodeOf(pipeline({ a: { wait_for_webhook: {} } }), 'a').step).toEqual({ kind: 'webhook', timeoutMs: null });
   });
 
-  it('take null for nothing, also inside', () => {
+  it('null means that a field is not set, even inside a wait', () => {
     const wait = { wait_for_webhook: { timeout: null } };
     expect(nodeOf(pipeline({ a: wait }), 'a').step).toEqual({ kind: 'webhook', timeoutMs: null });
     const several = { wait_for: { webhook: true, timeout: null, events: null } };
     expect(nodeOf(pipeline({ a: several }), 'a').step).toMatchObject({ kind: 'wait', timeoutMs: null, events: [] });
   });
 
-  it('are of exactly one type', () => {
+  it('a task must have exactly one type', () => {
     expect(problemsOf(pipeline({ a: { needs: [] } }))).toEqual([
       {
         code: 'MISSING_STEP_TYPE',
@@ -129,11 +129,11 @@ describe('steps of a pipeline', () => {
 });
 
 describe('values of a pipeline', () => {
-  it.each(['1 week', '', '-5s', 1e12])('sleep refuses %j', (sleep) => {
+  it.each(['1 week', '', '-5s', 1e12])('a sleep of %j is refused', (sleep) => {
     expect(codesOf(pipeline({ a: { sleep } }))).toEqual(['BAD_DURATION /tasks/a/sleep']);
   });
 
-  it('a sleep or timeout of another type is the wrong type', () => {
+  it('a sleep or timeout of another type is reported as a wrong type', () => {
     expect(problemsOf(pipeline({ a: { sleep: true }, b: { wait_for_webhook: { timeout: [] } } }))).toMatchObject([
       {
         code: 'WRONG_TYPE',
@@ -156,7 +156,7 @@ describe('values of a pipeline', () => {
     'https://a b.c/',
     'https://u:p@example.com/',
     'https://?x',
-  ])('refuses the URL %j', (url) => {
+  ])('the URL %j is refused', (url) => {
     expect(codesOf(pipeline({ a: { url } }))).toEqual(['BAD_URL /tasks/a/url']);
   });
 
@@ -166,15 +166,15 @@ describe('values of a pipeline', () => {
     '{{trigger.body.url}}',
     'https://{{ trigger.body.host }}/x',
     'https://a.{{trigger.body.host}}:{{ 8 }}',
-  ])('accepts the URL %j', (url) => {
+  ])('the URL %j is accepted', (url) => {
     expect(codesOf(pipeline({ a: { url } }))).toEqual([]);
   });
 
-  it('an empty URL is only empty', () => {
+  it('an empty URL is reported only as empty', () => {
     expect(codesOf(pipeline({ a: { url: '' } }))).toEqual(['OUT_OF_RANGE /tasks/a/url']);
   });
 
-  it('headers can be sent', () => {
+  it('headers that HTTP does not allow are refused', () => {
     const headers = {
       'X-Ok': 'a {{trigger.body.x}}\n',
       'bad name': 'x',
@@ -203,7 +203,7 @@ describe('values of a pipeline', () => {
     ]);
   });
 
-  it('names of fields are not templates', () => {
+  it('a template in a field name is refused', () => {
     expect(problemsOf(pipeline({ a: call({ body: [{ x: { '{{trigger.body.k}}': 1 } }] }) }))).toEqual([
       {
         code: 'BAD_TEMPLATE',
@@ -214,7 +214,7 @@ describe('values of a pipeline', () => {
     ]);
   });
 
-  it('the method is in capitals', () => {
+  it('the method must be in capitals', () => {
     expect(problemsOf(pipeline({ a: call({ method: 'post' }) }))).toMatchObject([
       { code: 'NOT_ALLOWED', path: '/tasks/a/method', suggestion: 'did you mean `POST`?' },
     ]);
@@ -234,26 +234,26 @@ describe('values of a pipeline', () => {
     expect(withCron({ trigger: 'webhook', enabled: false, description: 'x' })).toEqual([]);
   });
 
-  it('the payload of a schedule has a limit', () => {
+  it('the payload of a schedule is limited in size', () => {
     const scheduled = (payload: object) =>
       codesOf(pipeline({ a: call() }, { trigger: 'cron', cron_expression: '@daily', payload }));
     expect(scheduled({ text: 'x'.repeat(65_000) })).toEqual([]);
     expect(scheduled({ text: 'x'.repeat(65_536) })).toEqual(['PAYLOAD_TOO_LARGE /payload']);
   });
 
-  it('there is at least one task', () => {
+  it('a pipeline must have at least one task', () => {
     expect(codesOf(pipeline({}))).toEqual(['OUT_OF_RANGE /tasks']);
     expect(codesOf(pipeline({ a: 5 }))).toEqual(['WRONG_TYPE /tasks/a', 'MISSING_STEP_TYPE /tasks/a']);
     expect(codesOf({ name: 'x', tasks: [] })).toEqual(['WRONG_TYPE /tasks']);
   });
 
-  it('names can be used', () => {
+  it('unusable task names are refused', () => {
     expect(codesOf(pipeline({ '': call() }))).toEqual(['BAD_ID /tasks/']);
     expect(codesOf(pipeline({ ['x'.repeat(201)]: call() }))).toEqual([`BAD_ID /tasks/${'x'.repeat(201)}`]);
     expect(codesOf({ name: 'No Spaces', tasks: { a: call() } })).toEqual(['BAD_FORMAT /name']);
   });
 
-  it('needs exist, and a slip of the keyboard is named', () => {
+  it('a need must exist, and a similar name is suggested', () => {
     expect(problemsOf(pipeline({ charge: call(), ship: call({ needs: ['chrage', 7] }) }))).toEqual([
       { code: 'WRONG_TYPE', path: '/tasks/ship/needs/1', message: 'must be a string, not 7' },
       {

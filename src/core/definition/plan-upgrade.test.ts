@@ -6,7 +6,7 @@ import { upgradePlan as upgraded } from './plan-upgrade.ts';
 const upgradePlan = (given: object) => upgraded(given as JsonObject);
 
 describe('upgrading a plan to schema version 2', () => {
-  it('changes the version, and nothing else', () => {
+  it('an upgrade changes the version and nothing else', () => {
     const given = plan([step('a', { inputs: { list: [1, null], text: '{{ scope.repoSha }}' } })], {
       schemaVersion: 'v1',
     });
@@ -18,7 +18,7 @@ describe('upgrading a plan to schema version 2', () => {
     expect(upgradePlan(plan([step('a')]))).toMatchObject({ ok: true, plan: { metadata: { schemaVersion: 'v2' } } });
   });
 
-  it('is refused where outputs are read, with every place', () => {
+  it('an upgrade is refused where outputs are read, and names every place', () => {
     const reader = step('b', {
       dependsOn: ['a'],
       inputs: { deep: [{ rows: '{{ steps.a.output.rows }}' }] },
@@ -33,7 +33,7 @@ describe('upgrading a plan to schema version 2', () => {
     ]);
   });
 
-  it('is refused for what is not version 1', () => {
+  it('an upgrade of a plan that is not version 1 is refused', () => {
     expect(upgradePlan({ metadata: { schemaVersion: 'v2' }, steps: [] })).toMatchObject({ ok: false });
   });
 });

@@ -6,8 +6,8 @@ const retained = (definition: unknown) =>
     .nodes.filter(({ retain }) => retain)
     .map(({ id }) => id);
 
-describe('data is kept', () => {
-  it('of nodes that something reads, and of ends', () => {
+describe('retained data', () => {
+  it('data is retained for nodes that something reads, and for end nodes', () => {
     const nodes = [
       node('a', to('b')),
       node('b', { ...to('c'), parameters: { x: '{{ context.data.a.x }}' } }),
@@ -17,13 +17,13 @@ describe('data is kept', () => {
     expect(retained(graph(nodes))).toEqual(['a', 'd']);
   });
 
-  it('of ends only as long as the outputs are not written out', () => {
+  it('data of end nodes is not retained when the definition has outputs of its own', () => {
     const nodes = [node('a', to('b')), node('b')];
     expect(retained(graph(nodes, { outputs: { x: 1 } }))).toEqual([]);
     expect(retained(graph(nodes, { outputs: { x: '{{ context.data.a }}' } }))).toEqual(['a']);
   });
 
-  it('of nodes that may turn out to be ends', () => {
+  it('data is retained for nodes that may turn out to be ends', () => {
     const edge = { targetNode: 'z' };
     const ending = (fields: Record<string, unknown>) => retained(graph([node('a', fields), node('z')])).includes('a');
     expect(ending({ edges: [edge] })).toBe(false);
@@ -34,7 +34,7 @@ describe('data is kept', () => {
     expect(ending({ edges: [edge], routePolicy: 'firstMatch' })).toBe(true);
   });
 
-  it('of nodes that a condition reads', () => {
+  it('data is retained for nodes that a condition reads', () => {
     const nodes = [
       node('a', to('b')),
       node('b', { edges: [{ targetNode: 'c' }, { targetNode: 'c', condition: 'context.data.a.x' }] }),
@@ -44,20 +44,20 @@ describe('data is kept', () => {
   });
 
   it.each(['context', 'context.data', 'Object.keys(context.data)', 'context.data[trigger.name]'])(
-    'of all nodes when one reads %s',
+    'data of all nodes is retained when one reads %s',
     (expression) => {
       const nodes = [node('a', to('b')), node('b', { parameters: { x: `{{ ${expression} }}` } })];
       expect(retained(graph(nodes))).toEqual(['a', 'b']);
     },
   );
 
-  it('of what the snapshot holds', () => {
+  it('data is retained for nodes that the snapshot includes', () => {
     const nodes = [node('a', to('b')), node('b', to('c')), node('c')];
     expect(retained(graph(nodes, { snapshot: { mode: 'Full' } }))).toEqual(['a', 'b', 'c']);
     expect(retained(graph(nodes, { snapshot: { mode: 'KeysOnly', keysToInclude: ['b'] } }))).toEqual(['b', 'c']);
   });
 
-  it('of tasks and steps by the same rule', () => {
+  it('data of tasks and steps is retained by the same rule', () => {
     const tasks = { a: call(), b: call({ needs: ['a'] }), c: call({ needs: ['b'], body: '{{ tasks.b.body }}' }) };
     expect(retained(pipeline(tasks))).toEqual(['b', 'c']);
     expect(retained(pipeline({ ...tasks, d: call({ body: '{{ tasks }}', needs: ['c'] }) }))).toHaveLength(4);

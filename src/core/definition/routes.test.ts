@@ -15,7 +15,7 @@ function compileWarnings(definition: object, raisedCodes: Map<string, string[]>)
 }
 
 describe('retry by code', () => {
-  it('is a list of policies, each with the codes it is for', () => {
+  it('retry may be a list of policies, each with its own codes', () => {
     const retry = [
       { on: ['HTTP_503', 'TIMEOUT'], maxAttempts: 5, maxDelayMs: 9 },
       { on: ['*'], maxAttempts: 1 },
@@ -28,7 +28,7 @@ describe('retry by code', () => {
     expect(policy.retry.maxAttempts).toBe(5);
   });
 
-  it('in a pipeline names statuses, "timeout" and "network"', () => {
+  it('retries of a pipeline name statuses, "timeout" and "network"', () => {
     const retries = { times: 4, on: [503, 'timeout', 'network', 'SSRF_BLOCKED'], delay: '3s' };
     const { policy } = nodeOf(pipeline({ a: call({ retries }) }), 'a');
     expect(policy.rules).toMatchObject([
@@ -41,7 +41,7 @@ describe('retry by code', () => {
     expect(codesOf(pipeline({ a: call({ retries: { on: [7] } }) }))).toEqual(['OUT_OF_RANGE /tasks/a/retries/on/0']);
   });
 
-  it('says what is wrong inside the list', () => {
+  it('problems in a list of retry policies are reported at their place', () => {
     const wrong = (retry: unknown) => codesOf(graph([node('a', { policies: { retry } })]));
     expect(wrong([{ maxAttempts: 2 }])).toEqual(['REQUIRED /nodes/0/policies/retry/0/on']);
     expect(wrong([{ on: ['*'], maxAttemps: 2 }])).toEqual(['UNKNOWN_KEY /nodes/0/policies/retry/0/maxAttemps']);
@@ -49,7 +49,7 @@ describe('retry by code', () => {
     expect(wrong('x')).toEqual(['WRONG_TYPE /nodes/0/policies/retry']);
   });
 
-  it('warns of a code that the action never raises', () => {
+  it('a code that the action never raises causes a warning', () => {
     const edges = [
       { targetNode: 'b', when: 'failure', codes: ['PAYMENT_DECLIND', 'HTTP_503', 'PAYMENT_DECLINED', '*'] },
     ];
@@ -63,7 +63,7 @@ describe('retry by code', () => {
     ]);
   });
 
-  it('says nothing of a node that is no action, and that some actions have no codes', () => {
+  it('codes are not checked for subworkflows, and the warning says when an action has no codes', () => {
     const edges = [{ targetNode: 'b', when: 'failure', codes: ['REFUSED'] }];
     const child = { id: 'a', nodeType: 'subworkflow', workflowId: 'child', edges };
     const raised = new Map([['core.echo', []]]);
@@ -73,14 +73,14 @@ describe('retry by code', () => {
     ]);
   });
 
-  it('codes are for failure edges', () => {
+  it('codes on an edge that is not a failure edge are refused', () => {
     const edges = [{ targetNode: 'b', codes: ['TIMEOUT'] }];
     expect(codesOf(graph([node('a', { edges }), node('b')]))).toEqual(['CODES_UNUSED /nodes/0/edges/0/codes/0']);
   });
 });
 
 describe('data of a failed node', () => {
-  it('is an error and nothing else, on its failure edge and in the node behind it', () => {
+  it('a failure edge and the node behind it may read only the error of a failed node', () => {
     const read = (when: string, field: string) =>
       codesOf(
         graph([
@@ -97,7 +97,7 @@ describe('data of a failed node', () => {
     expect(read('always', 'status')).toEqual([]);
   });
 
-  it('is said with what to write instead', () => {
+  it('reading other data of a failed node is refused, with the right path', () => {
     const edges = [{ targetNode: 'b', when: 'failure', condition: 'context.data.a.status === 503' }];
     expect(problemsOf(graph([node('a', { edges }), node('b')]))[0]).toMatchObject({
       suggestion: 'write `context.data.a.error.details.status` for what the failed attempt said',
@@ -114,13 +114,13 @@ describe('joins', () => {
     node('j', { join }),
   ];
 
-  it('of the first knows what leads only to it', () => {
+  it('a join of the first cancels only the nodes that lead to nothing else', () => {
     expect(nodeOf(graph(race({ first: 1, cancelRest: true })), 'j').join).toEqual({ first: 1, rest: [1, 2] });
     expect(nodeOf(graph(race({ first: 2 })), 'j').join).toEqual({ first: 2, rest: [] });
     expect(nodeOf(graph(race('all')), 'j').join).toBe('all');
   });
 
-  it('cannot wait for more than lead there', () => {
+  it('a join cannot wait for more edges than lead to it', () => {
     expect(problemsOf(graph(race({ first: 3 })))).toEqual([
       {
         code: 'JOIN_IMPOSSIBLE',
@@ -135,7 +135,7 @@ describe('joins', () => {
     expect(codesOf(graph(race('most')))).toEqual(['WRONG_TYPE /nodes/4/join']);
   });
 
-  it('of a pipeline is written in `needs`', () => {
+  it('a join of a pipeline is written in `needs`', () => {
     const tasks = { a: call(), b: call(), c: call({ needs: { first: 1, of: ['a', 'b'], cancel_rest: true } }) };
     expect(nodeOf(pipeline(tasks), 'c').join).toEqual({ first: 1, rest: [0, 1] });
     expect(codesOf(pipeline({ ...tasks, c: call({ needs: { first: 3, of: ['a', 'x'] } }) }))).toEqual([
@@ -146,8 +146,8 @@ describe('joins', () => {
   });
 });
 
-describe('an end', () => {
-  it('of a graph has outputs or an error, and nothing after it', () => {
+describe('an end node', () => {
+  it('an end node of a graph has outputs or an error, and no edges', () => {
     const end = (fields: object) => graph([node('a', to('e')), { id: 'e', nodeType: 'end', ...fields }]);
     expect(nodeOf(end({ outputs: { x: 1 } }), 'e')).toMatchObject({
       step: { kind: 'end', status: 'Succeeded' },
@@ -167,7 +167,7 @@ describe('an end', () => {
     ]);
   });
 
-  it('of a pipeline is a task of its own', () => {
+  it('an end node of a pipeline is a task of its own', () => {
     expect(nodeOf(pipeline({ a: { end: true } }), 'a').step).toEqual({ kind: 'end', status: 'Succeeded' });
     const failed = { end: { status: 'failed', error: { code: 'NO', message: '{{trigger.body.why}}' } } };
     expect(nodeOf(pipeline({ a: failed }), 'a').step).toEqual({ kind: 'end', status: 'Failed' });

@@ -4,7 +4,7 @@ import { call, codesOf, graph, node, pipeline, plan, problemsOf, step, to } from
 import { describeRange } from './schema-check.ts';
 
 describe('unknown fields', () => {
-  it('are refused at every level, and the field that was meant is named', () => {
+  it('an unknown field is refused at every level, and a similar name is suggested', () => {
     const definition = graph(
       [
         node('a', {
@@ -27,7 +27,7 @@ describe('unknown fields', () => {
     ]);
   });
 
-  it('are refused inside tasks and steps as well, with what is allowed there', () => {
+  it('an unknown field in a task or step is refused, with the fields allowed there', () => {
     expect(problemsOf(pipeline({ 'a/b': call({ whatever: 1 }) }))).toEqual([
       {
         code: 'UNKNOWN_KEY',
@@ -39,7 +39,7 @@ describe('unknown fields', () => {
     expect(codesOf(plan([step('a', { dispatch: { queue: 'x' } })]))).toEqual(['UNKNOWN_KEY /steps/0/dispatch/queue']);
   });
 
-  it('leave room for the schema of an editor', () => {
+  it('the $schema field of an editor is allowed', () => {
     const $schema = './graph.schema.json';
     expect(codesOf(graph([node('a')], { $schema }))).toEqual([]);
     expect(codesOf(pipeline({ a: call() }, { $schema }))).toEqual([]);
@@ -64,11 +64,11 @@ describe('values of the wrong kind', () => {
     [{ snapshot: { mode: 5 } }, 'NOT_ALLOWED', 'must be "Full" or "SummaryOnly" or "KeysOnly", not 5'],
     [{ snapshot: { keysToInclude: {} } }, 'WRONG_TYPE', 'must be an array, not an object'],
     [{ displayName: undefined }, 'NOT_JSON', 'a value of type undefined is not JSON'],
-  ])('%j', (fields, code, message) => {
+  ])('a value of the wrong kind is refused: %j', (fields, code, message) => {
     expect(problemsOf(graph([node('a')], fields))).toMatchObject([{ code, message }]);
   });
 
-  it('are reported together with wrong names', () => {
+  it('values of the wrong kind are reported together with wrong names', () => {
     const nodes = [node('a', to('b')), { id: 7, edges: 'none' }, 'nonsense', node('c', { onFailure: 5 })];
     const definition = { ...graph([]), nodes, displayName: 5 };
     expect(codesOf(definition)).toEqual([
@@ -84,13 +84,13 @@ describe('values of the wrong kind', () => {
     ]);
   });
 
-  it('are limited above where that makes sense', () => {
+  it('values have an upper limit where it makes sense', () => {
     expect(problemsOf(pipeline({ a: call() }, { max_duration_seconds: 1e9 }))).toMatchObject([
       { code: 'OUT_OF_RANGE', message: 'must be at most 315360000' },
     ]);
   });
 
-  it('an edge without a target is only that', () => {
+  it('an edge without a target is reported only as that', () => {
     expect(codesOf(graph([node('a', { edges: [{ when: 'never' }, {}] })]))).toEqual([
       'REQUIRED /nodes/0/edges/0/targetNode',
       'NOT_ALLOWED /nodes/0/edges/0/when',
@@ -112,11 +112,11 @@ describe('a range', () => {
     [z.number().lt(3), 3, 'must be less than 3'],
     [z.number().min(3), 2, 'must be at least 3'],
     [z.number().gt(3), 3, 'must be more than 3'],
-  ])('is told by its nearest limit: %#', (schema, value, expected) => {
+  ])('the message for a value out of range names the nearest limit: %#', (schema, value, expected) => {
     expect(said(schema, value)).toEqual([expected]);
   });
 
-  it('that does not say whether its limit is included includes it', () => {
+  it('a range that does not say whether its limit is included includes it', () => {
     const issue = { origin: 'number' as const, path: [], message: '', input: 1 };
     expect(describeRange({ ...issue, code: 'too_big', maximum: 3 })).toBe('must be at most 3');
     expect(describeRange({ ...issue, code: 'too_small', minimum: 3 })).toBe('must be at least 3');

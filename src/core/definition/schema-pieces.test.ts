@@ -23,19 +23,19 @@ function problemsOf(value: Json): { code: string; path: string }[] {
   return findings.problems().map(({ code, path }) => ({ code, path }));
 }
 
-describe('S4: what is large is looked at piece by piece', () => {
+describe('S4: the pieces of a large value', () => {
   it.each<[string, Json]>([
     ['a list', { id: 'x', list: times(5_000, { name: 'n' }) }],
     ['a list of what is large itself', { id: 'x', list: times(20, { name: 'n', tags: times(1_000, 't') }) }],
     ['a record', { id: 'x', list: [{ name: 'n' }], byName: named(times(5_000, { name: 'n' })) }],
     ['a record of what is large itself', { id: 'x', list: [], byName: named(times(9, { tags: times(900, 't') })) }],
-  ])('%s', (_, value) => {
+  ])('S4: a large value is checked in small pieces: %s', (_, value) => {
     const sizes = [...piecesOf(schema, value)].map((piece) => sizeOf(piece.value));
     expect(Math.max(...sizes)).toBeLessThan(4_000);
     expect(sizes.length).toBeGreaterThan(9);
   });
 
-  it('but not what is small, or what no schema looks into', () => {
+  it('a small value, or one that no schema describes inside, is not split', () => {
     expect([...piecesOf(schema, { id: 'x', list: times(5, { name: 'n' }) })]).toHaveLength(1);
     expect([...piecesOf(schema, { id: 'x', list: [], data: { all: times(9_000, 1) } })]).toHaveLength(2);
     expect([...piecesOf(schema, times(9_000, 1))]).toHaveLength(1);
@@ -43,7 +43,7 @@ describe('S4: what is large is looked at piece by piece', () => {
 });
 
 describe('a problem in a piece', () => {
-  it('has its place in the whole', () => {
+  it('a problem in a piece has its path in the whole value', () => {
     const list: Json[] = times<Json>(1_000, { name: 'n' });
     list[777] = { name: 1 };
     list[999] = { name: 'n', tags: [...times<Json>(950, 't'), 5] };
@@ -58,7 +58,7 @@ describe('a problem in a piece', () => {
     ]);
   });
 
-  it('may be that it is of another kind', () => {
+  it('a large value of the wrong kind is reported as a whole', () => {
     const wrong = { id: 'x', list: named(times(999, 1)), byName: times(999, 1) };
     expect(problemsOf(wrong)).toEqual([
       { code: 'WRONG_TYPE', path: '/list' },

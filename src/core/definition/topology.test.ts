@@ -14,7 +14,7 @@ function pathExists(all: readonly Arc[], from: number, to: number, seen = new Se
 }
 
 describe('walking the edges', () => {
-  it('finds a cycle exactly when a node leads to itself, and every cycle is one', () => {
+  it('a cycle is found exactly when a node leads to itself, and every reported cycle is real', () => {
     fc.assert(
       fc.property(arcs(7), (all) => {
         const { cycles } = walk(adjacency(7, all));
@@ -31,7 +31,7 @@ describe('walking the edges', () => {
     );
   });
 
-  it('orders what has no cycle, and knows what comes before what', () => {
+  it('an acyclic graph is ordered, and the nodes before each node are known', () => {
     fc.assert(
       fc.property(arcs(40), (all) => {
         const forward = all.filter(({ from, to: target }) => from < target);
@@ -53,7 +53,7 @@ describe('walking the edges', () => {
 });
 
 describe('the graph as a whole', () => {
-  it('prints a cycle as a path', () => {
+  it('a cycle is printed as a path', () => {
     expect(problemsOf(graph([node('a', to('b')), node('b', to('c')), node('c', to('a'))]))).toEqual([
       {
         code: 'CYCLE',
@@ -64,7 +64,7 @@ describe('the graph as a whole', () => {
     ]);
   });
 
-  it('finds cycles over failure edges, and each tangle once', () => {
+  it('cycles over failure edges are found, and each group of connected cycles is reported once', () => {
     const nodes = [
       node('a', to('b', 'x')),
       node('b', { ...to('c'), onFailure: 'a' }),
@@ -77,13 +77,13 @@ describe('the graph as a whole', () => {
     expect(cycles).toContainEqual('x → y → x');
   });
 
-  it('leaves out the middle of a long one', () => {
+  it('the message for a long cycle leaves out the middle', () => {
     const nodes = Array.from({ length: 30 }, (_, index) => node(`n${index}`, to(`n${(index + 1) % 30}`)));
     const [problem] = problemsOf(graph(nodes, { startNode: 'n0' }));
     expect(problem!.message).toMatch(/: n0 → n1 → .* → n9 → … \(10 more\) … → n20 → .* → n29 → n0$/);
   });
 
-  it('finds cycles of needs, and tasks that need themselves', () => {
+  it('cycles of needs, and tasks that need themselves, are found', () => {
     const task = (needs: string[]) => ({ sleep: 1, needs });
     expect(problemsOf(pipeline({ a: task(['b']), b: task(['a']) }))).toMatchObject([
       { code: 'CYCLE', message: 'the tasks form a cycle: a → b → a', path: '/tasks/a/needs/0' },
@@ -99,7 +99,7 @@ describe('the graph as a whole', () => {
     expect(codesOf(graph([node('a', to('a'))]))).toEqual(['SELF_EDGE /nodes/0/edges/0/targetNode']);
   });
 
-  it('reports what can never run', () => {
+  it('nodes that can never run are reported', () => {
     expect(problemsOf(graph([node('a'), node('b', to('c')), node('c')]))).toMatchObject([
       { code: 'UNREACHABLE', path: '/nodes/1', message: '`b` can never run: no path leads to it from `a`' },
       { code: 'UNREACHABLE', path: '/nodes/2' },

@@ -12,7 +12,7 @@ describe('parseDuration', () => {
     ['0s', 0],
     ['13 d', 13 * 86_400_000],
     ['3650d', MAX_DURATION_MS],
-  ])('reads %s', (text, ms) => {
+  ])('parseDuration reads %s', (text, ms) => {
     expect(parseDuration(text)).toBe(ms);
   });
 
@@ -30,11 +30,11 @@ describe('parseDuration', () => {
     'Infinitys',
     '3651d',
     `${'9'.repeat(400)}d`,
-  ])('refuses %j', (text) => {
+  ])('parseDuration refuses %j', (text) => {
     expect(parseDuration(text)).toBeNull();
   });
 
-  it('grows with the number and with the unit', () => {
+  it('a duration grows with the number and with the unit', () => {
     const units = ['ms', 's', 'm', 'h', 'd'];
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 3_650 }), fc.integer({ min: 0, max: 3 }), (count, unit) => {

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { ERROR_CATEGORIES, errorCategory } from './category.ts';
 import { ERROR_CODES } from './codes.ts';
 
-it('puts every code into one of the categories', () => {
+it('every error code belongs to one of the categories', () => {
   for (const code of Object.keys(ERROR_CODES)) expect(ERROR_CATEGORIES).toContain(errorCategory(code));
 });
 

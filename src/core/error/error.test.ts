@@ -20,7 +20,7 @@ describe('errors by what the engine does next', () => {
     expect(isTerminalError(error)).toBe(false);
   });
 
-  it('options may be left out', () => {
+  it('the options of an error may be left out', () => {
     expect(new TerminalError('ACTION_FAILED', 'no').outputs).toBeUndefined();
     expect(new RetryableError('ACTION_FAILED', 'no').retryAfterMs).toBeUndefined();
   });
@@ -30,7 +30,7 @@ describe('errors by what the engine does next', () => {
     expect(isTerminalError(foreign)).toBe(true);
   });
 
-  it('anything else is neither', () => {
+  it('any other error is neither terminal nor retryable', () => {
     for (const thrown of [new Error('x'), 'x', null, undefined, { code: 'X' }]) {
       expect(isTerminalError(thrown)).toBe(false);
       expect(isRetryableError(thrown)).toBe(false);
@@ -39,7 +39,7 @@ describe('errors by what the engine does next', () => {
 });
 
 describe('codes', () => {
-  it('each has a sentence and a valid HTTP status', () => {
+  it('every code has a sentence and a valid HTTP status', () => {
     for (const [code, { message, httpStatus }] of Object.entries(ERROR_CODES)) {
       expect(code).toMatch(/^[A-Z][A-Z0-9_]+$/);
       expect(message).toMatch(/^[A-Z].*\.$/);
@@ -50,18 +50,18 @@ describe('codes', () => {
 });
 
 describe('messages for text columns', () => {
-  it('replaces U+0000 and lone surrogates, and leaves pairs alone', () => {
+  it('U+0000 and lone surrogates in a message are replaced, and surrogate pairs are kept', () => {
     expect(cleanText('a\u0000b')).toBe('a\ufffdb');
     expect(cleanText('a\ud800b\udc00')).toBe('a\ufffdb\ufffd');
     expect(cleanText('ok 😀')).toBe('ok 😀');
   });
 
-  it('cuts long messages and says by how much', () => {
+  it('a long message is cut, and says by how much', () => {
     expect(cleanMessage('x'.repeat(4096))).toBe('x'.repeat(4096));
     expect(cleanMessage('x'.repeat(5000))).toBe(`${'x'.repeat(4096)}… (904 more characters)`);
   });
 
-  it('a cut through a surrogate pair leaves no half of it', () => {
+  it('a message cut inside a surrogate pair contains no half of it', () => {
     expect(cleanMessage('ab😀cd', 3)).toBe('ab\ufffd… (3 more characters)');
   });
 });

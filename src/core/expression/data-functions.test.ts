@@ -11,7 +11,7 @@ function value(source: string, trigger: unknown = {}): unknown {
 }
 
 describe('functions over data', () => {
-  it('times are numbers, and are written with an explicit zone', () => {
+  it('times are numbers, and are formatted with an explicit zone', () => {
     expect(value("Date.parse('2026-02-10T12:00:00Z')")).toBe(Date.UTC(2026, 1, 10, 12));
     expect(value("Date.parse('soon')")).toBeNaN();
     expect(value("toISO(Date.parse('2026-02-10') + 24 * 3600 * 1000)")).toBe('2026-02-11T00:00:00.000Z');
@@ -21,12 +21,12 @@ describe('functions over data', () => {
     expect(() => value("toISO('x')")).toThrow('cannot be written');
   });
 
-  it('texts are read as JSON', () => {
+  it('text is parsed as JSON', () => {
     expect(value('JSON.parse(trigger.t).a[0]', { t: '{"a":[7]}' })).toBe(7);
     expect(() => value("JSON.parse('{')")).toThrow('not JSON');
   });
 
-  it('objects are made of pairs', () => {
+  it('objects are built from pairs', () => {
     expect(value("Object.fromEntries([['a', 1], ['__proto__', 2]])")).toEqual(
       Object.fromEntries([
         ['a', 1],
@@ -37,7 +37,7 @@ describe('functions over data', () => {
     expect(() => value("Object.fromEntries('x')")).toThrow('takes a list');
   });
 
-  it('lists are looked up by a value of their items', () => {
+  it('lists are indexed by a value of their items', () => {
     const rows = [
       { id: 'a', n: { m: 1 } },
       { id: 'b', n: { m: 2 } },
@@ -59,7 +59,7 @@ describe('functions over data', () => {
     expect(value(source, rows)).toHaveLength(200);
   });
 
-  it('texts become base64, hashes and signatures, as elsewhere', () => {
+  it('base64, hashes and signatures of text are the same as elsewhere', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), (text) => {
         const encoded = Buffer.from(text, 'utf8').toString('base64');

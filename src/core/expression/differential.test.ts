@@ -76,7 +76,7 @@ describe('the language is JavaScript', () => {
     );
   });
 
-  test('the tree means the same after a round trip through JSON, and in a condition', () => {
+  test('a tree stored as JSON means the same, and the same in a condition', () => {
     fc.assert(
       fc.property(expression(2), scopes, (printer, scope) => {
         const expr = parse(printer({ forJavaScript: false, nullSafe: false }));

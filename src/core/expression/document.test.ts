@@ -24,7 +24,7 @@ it.each<[string, Iterable<string>]>([
   ['Lists', ['length', ...ARRAY_METHODS.keys(), ...CALLBACK_METHODS.keys(), ...SORT_METHODS]],
   ['Numbers', NUMBER_METHODS.keys()],
   ['Functions', [...FUNCTIONS.keys()].filter((name) => !name.startsWith('Math.'))],
-])('names every one of the %s', (title, known) => {
+])('the page docs/expressions.md names all of the %s', (title, known) => {
   const [, item = ''] = new RegExp(`^- \\*\\*${title}\\*\\*: (.*?)\\.$`, 'ms').exec(page) ?? [];
   const [named = ''] = item.split(/, and those|\.\s/);
   expect([...named.matchAll(/`([\w.]+)`/g)].map(([, name]) => name).sort()).toEqual([...known].sort());

@@ -50,7 +50,7 @@ describe('bombs', () => {
     expect(stoppedBy(source, 'javascript')).toMatch(/BUDGET_EXCEEDED|TOO_DEEP|TOO_LONG|EVALUATION_ERROR/);
   });
 
-  test('the message names the limit', () => {
+  test('the message of an exceeded budget names the limit', () => {
     const parsed = parseExpression("'a'.repeat(1e9)", options);
     if (!parsed.ok) throw new Error('does not parse');
     expect(() => evaluate(parsed.expr, scope)).toThrow('more than 4194304 bytes built (maxBytes)');
@@ -59,7 +59,7 @@ describe('bombs', () => {
     expect(() => evaluate(parsed.expr, scope, { ...steps, maxDepth: 1 })).toThrow('more than a depth of 1 (maxDepth)');
   });
 
-  test('a template stops too', () => {
+  test('a template stops at its limit too', () => {
     const compiled = compileTemplate({ bomb: "x {{ [1].map(x => 'a'.repeat(1e9)) }}" }, options);
     if (!compiled.ok) throw new Error('does not compile');
     expect(() => renderTemplate(compiled.template, scope)).toThrow(TemplateError);
@@ -67,7 +67,7 @@ describe('bombs', () => {
 });
 
 describe('hostile data', () => {
-  test('keys that JavaScript would call are only keys', () => {
+  test('keys that JavaScript would call are plain keys', () => {
     const value = (source: string) => {
       const parsed = parseExpression(source, options);
       if (!parsed.ok) throw new Error(JSON.stringify(parsed.problems));
@@ -84,7 +84,7 @@ describe('hostile data', () => {
     expect(JSON.stringify(copied)).toBe('{"__proto__":1,"call":1}');
   });
 
-  test('an object without a prototype is like any other', () => {
+  test('an object without a prototype is read like any other', () => {
     const parsed = parseExpression('String(trigger.bare) + trigger.bare.x', options);
     if (!parsed.ok) throw new Error('does not parse');
     const bare = Object.assign(Object.create(null), { x: 1 });

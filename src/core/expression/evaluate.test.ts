@@ -98,11 +98,11 @@ describe('values', () => {
     expect(evaluate(parse(source), scope)).toEqual(expected);
   });
 
-  test('a name of the scope that is not given is undefined', () => {
+  test('a name of the scope without a value is undefined', () => {
     expect(evaluate(parse('inputs'), scope)).toBeUndefined();
   });
 
-  test('data is never changed', () => {
+  test('evaluation never changes its data', () => {
     const frozen = JSON.stringify(scope);
     evaluate(parse('[trigger.items.sort((a, b) => a.id - b.id), trigger.items.reverse()]'), scope);
     expect(JSON.stringify(scope)).toBe(frozen);
@@ -132,12 +132,12 @@ describe('errors', () => {
 });
 
 describe('conditions', () => {
-  test('are true or false by JavaScript’s rule', () => {
+  test('a condition is true or false by the rules of JavaScript', () => {
     expect(evaluateCondition(parse('trigger.items'), scope)).toEqual({ value: true });
     expect(evaluateCondition(parse("''"), scope)).toEqual({ value: false });
   });
 
-  test('one that throws is false, and the warning says what is missing', () => {
+  test('a condition that throws is false, and its warning says what is missing', () => {
     expect(evaluateCondition(parse("context.data['get-itm'].items[0]"), scope)).toEqual({
       value: false,
       warning: "Cannot read `items` of undefined: `context.data['get-itm']` is missing; did you mean `get-item`?",
@@ -159,7 +159,7 @@ describe('conditions', () => {
     );
   });
 
-  test('one over its budget is false, and the warning names the limit', () => {
+  test('a condition over its budget is false, and its warning names the limit', () => {
     const limits: Limits = { maxSteps: 20, maxDepth: 100, maxBytes: 1_000_000 };
     expect(evaluateCondition(parse('[1, 2, 3, 4, 5, 6].map(x => x + 1)'), scope, limits)).toEqual({
       value: false,

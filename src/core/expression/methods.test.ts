@@ -122,7 +122,7 @@ describe('methods and functions', () => {
     expect(evaluate(parsed.expr, {})).toEqual(expected);
   });
 
-  test('none is forgotten here', () => {
+  test('every method and function has a case in this test', () => {
     const methods = [STRING_METHODS, ARRAY_METHODS, CALLBACK_METHODS, NUMBER_METHODS].flatMap((table) => [
       ...table.keys(),
     ]);
@@ -132,7 +132,7 @@ describe('methods and functions', () => {
     expect(missing).toEqual([]);
   });
 
-  test('no function of Math that gives chance', () => {
+  test('Math.random is not available, and every Math function is one of JavaScript', () => {
     expect(FUNCTIONS.has('Math.random')).toBe(false);
     const unknown = [...FUNCTIONS.keys()].filter((name) => name.startsWith('Math.') && !(name.slice(5) in Math));
     expect(unknown).toEqual([]);

@@ -132,7 +132,7 @@ describe('problems', () => {
     expect(summary(source)).toBe(expected);
   });
 
-  test('all problems are found, with their lines and columns', () => {
+  test('all problems of an expression are found, with their lines and columns', () => {
     expect(summary('tigger.a &&\n  contxt.b.mapp() ||\n  this')).toBe(
       [
         '1:1 UNKNOWN_NAME There is no `tigger` here (did you mean `trigger`?)',
@@ -143,7 +143,7 @@ describe('problems', () => {
     );
   });
 
-  test('size and nesting are limited', () => {
+  test('an expression is limited in size and nesting', () => {
     expect(summary(`'${'a'.repeat(10_000)}'`)).toBe(
       '1:1 TOO_LONG An expression can have at most 10000 characters; this one has 10002',
     );
@@ -165,7 +165,7 @@ describe('problems', () => {
     expect(summary(`${'[1].map(a => '.repeat(50)}[1]${')'.repeat(50)}`)).toContain('TOO_DEEP');
   });
 
-  test('a long chain of operators is not deep', () => {
+  test('a long chain of operators does not count as deep', () => {
     for (const operator of [' + ', ' && ', ' || ']) {
       expect(parseExpression(Array(500).fill('trigger.a').join(operator), { roots, dialect: 'javascript' }).ok).toBe(
         true,
@@ -257,7 +257,7 @@ describe('the pipeline dialect', () => {
     expect(evaluate(parsed.expr, scope)).toEqual(expected);
   });
 
-  test('problems point at what was written', () => {
+  test('problems in the pipeline dialect point at the source as written', () => {
     expect(summary('tasks.payment-result.body.id == tigger.x', 'pipeline')).toBe(
       '1:33 UNKNOWN_NAME There is no `tigger` here (did you mean `trigger`?)',
     );

@@ -56,7 +56,7 @@ const source = fc
   )
   .map(([before, root, steps, ...after]) => `${before}${root}${steps.join('')}${after.join('')}`);
 
-test.each(['javascript', 'pipeline'] as const)('reads what the parser reads, in %s', (dialect) => {
+test.each(['javascript', 'pipeline'] as const)('the plain reader reads what the parser reads, in %s', (dialect) => {
   fc.assert(
     fc.property(source, (text) => {
       // A comment is nothing to the parser, and too much for the plain reader.
@@ -69,7 +69,7 @@ test.each(['javascript', 'pipeline'] as const)('reads what the parser reads, in 
   );
 });
 
-test('reads plain paths by itself, and leaves the rest to the parser', () => {
+test('the plain reader reads plain paths, and leaves the rest to the parser', () => {
   expect(readPlainly(" context.data['get-item'].items[0]\n", ROOTS)).not.toBeNull();
   expect(readPlainly("context.data['get-item'].items[0].Status === 'Approved'", ROOTS)).not.toBeNull();
   expect(readPlainly('tasks.charge.status_code == 200', ROOTS)).not.toBeNull();

@@ -40,7 +40,7 @@ describe('references', () => {
     expect(summary(source)).toEqual(expected);
   });
 
-  test('pipeline paths, with offsets in the source as written', () => {
+  test('references in the pipeline dialect have offsets in the source as written', () => {
     expect(summary('tasks.payment-result.body.id == trigger.a', 'pipeline')).toEqual([
       "tasks['payment-result'].body.id",
       'trigger.a',

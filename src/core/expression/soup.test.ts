@@ -85,7 +85,7 @@ const dialects = fc.constantFrom<Dialect>('javascript', 'pipeline');
 const roots = ['trigger', 'tasks', 'wait'];
 const scope = { trigger: { body: [1], headers: { 'x-y': 'v' } }, tasks: { 'x-y': { body: { map: 1 } } }, wait: null };
 
-test('an expression', () => {
+test('an expression of random text gives a value, problems or an EvaluationError', () => {
   fc.assert(
     fc.property(soup, dialects, (source, dialect) => {
       const parsed = parseExpression(source, { roots, dialect });
@@ -112,7 +112,7 @@ test('an expression', () => {
   );
 });
 
-test('a template', () => {
+test('a template of random text gives a value, problems or a TemplateError', () => {
   fc.assert(
     fc.property(soup, dialects, (source, dialect) => {
       const compiled = compileTemplate({ a: [`{{ ${source} }}`, source] }, { roots, dialect });

@@ -24,7 +24,7 @@ test('uuids sort by time', () => {
   );
 });
 
-test('a child has the same id whenever it is decided, and another one for another node or attempt', () => {
+test('a child id is the same on every decision, and differs by node and attempt', () => {
   const id = childExecutionId(1, 'parent', 'node', 1);
   expect(childExecutionId(1, 'parent', 'node', 1)).toBe(id);
   expect(childExecutionId(1, 'parent', 'node', 2)).not.toBe(id);
@@ -32,6 +32,6 @@ test('a child has the same id whenever it is decided, and another one for anothe
 });
 
 test.each(['', 'abc', '0190a000-0000-7000-8000-00000000000', "0190a000-0000-7000-8000-000000000001'; --"])(
-  '%j is no uuid',
+  '%j is not a uuid',
   (text) => expect(isUuid(text)).toBe(false),
 );

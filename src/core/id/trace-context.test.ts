@@ -5,7 +5,7 @@ const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const SPAN = '00f067aa0ba902b7';
 
 describe('trace context', () => {
-  it('reads the header and writes it again', () => {
+  it('a traceparent header is read and written unchanged', () => {
     const context = { traceId: TRACE, spanId: SPAN, sampled: true };
     expect(parseTraceparent(`00-${TRACE}-${SPAN}-01`)).toEqual(context);
     expect(formatTraceparent(context)).toBe(`00-${TRACE}-${SPAN}-01`);
@@ -21,7 +21,7 @@ describe('trace context', () => {
     expect(parseTraceparent(`00-${TRACE}-${SPAN}-${flags}`)?.sampled).toBe(sampled);
   });
 
-  it('reads what it knows of a later version', () => {
+  it('a header of a later version is read as far as it is known', () => {
     expect(parseTraceparent(`01-${TRACE}-${SPAN}-01-more`)).toEqual({ traceId: TRACE, spanId: SPAN, sampled: true });
   });
 
@@ -35,7 +35,7 @@ describe('trace context', () => {
     `00-${'0'.repeat(32)}-${SPAN}-01`,
     `00-${TRACE}-${'0'.repeat(16)}-01`,
     `00-${TRACE}-${SPAN}-01\n`,
-  ])('is none: %j', (text) => {
+  ])('an invalid traceparent is ignored: %j', (text) => {
     expect(parseTraceparent(text)).toBeNull();
   });
 });

@@ -13,7 +13,7 @@ function reversed(value: unknown): unknown {
 }
 
 describe('the weight of a value', () => {
-  it('is about the length of its text, and is not looked for beyond what matters', () => {
+  it('the weight of a value is about its text length, and counting stops at the limit', () => {
     expect(weightOf(['abc', 1, null, true, { key: 'value' }], 1_000)).toBeGreaterThanOrEqual(30);
     const visited: string[] = [];
     const many = Object.fromEntries(['a', 'b', 'c'].map((key) => [key, 'x'.repeat(50)]));
@@ -29,7 +29,7 @@ describe('the weight of a value', () => {
 });
 
 describe('canonical JSON', () => {
-  it('is the same whatever the order of keys, and gives the value back', () => {
+  it('canonical JSON does not depend on the order of keys, and parses to the same value', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         expect(canonicalJson(reversed(value))).toBe(canonicalJson(value));
@@ -38,26 +38,26 @@ describe('canonical JSON', () => {
     );
   });
 
-  it('sorts at every level and leaves out what is undefined', () => {
+  it('canonical JSON sorts keys at every level and leaves out undefined', () => {
     expect(canonicalJson({ b: [{ d: 1, c: null }], a: undefined, '': 'x' })).toBe('{"":"x","b":[{"c":null,"d":1}]}');
   });
 
-  it('keeps a key that would reach the prototype where it is: in the text', () => {
+  it('canonical JSON keeps a `__proto__` key in the text', () => {
     expect(canonicalJson(JSON.parse('{"b":1,"__proto__":{"y":1,"x":2}}'))).toBe('{"__proto__":{"x":2,"y":1},"b":1}');
   });
 });
 
 describe('JSON values', () => {
-  it('tells objects from arrays and null', () => {
+  it('objects are distinguished from arrays and null', () => {
     expect([{}, [], null, 'x', 1, undefined].map(isJsonObject)).toEqual([true, false, false, false, false, false]);
   });
 
-  it('names the type of each', () => {
+  it('every JSON value has the name of its type', () => {
     const values: Json[] = [null, [], {}, 'x', 1, true];
     expect(values.map(jsonType)).toEqual(['null', 'array', 'object', 'string', 'number', 'boolean']);
   });
 
-  it('has records without a prototype', () => {
+  it('an empty record has no prototype', () => {
     expect('toString' in emptyRecord()).toBe(false);
   });
 });

@@ -4,11 +4,11 @@ import { layOutLayers } from './layered.ts';
 const boxes = (count: number) => Array.from({ length: count }, () => ({ width: 100, height: 40 }));
 
 describe('layOutLayers', () => {
-  it('gives an empty graph no room', () => {
+  it('the layout of an empty graph has no size', () => {
     expect(layOutLayers([], [])).toEqual({ width: 0, height: 0, nodes: [], arcs: [] });
   });
 
-  it('puts each node to the right of all that lead to it', () => {
+  it('each node is to the right of all nodes that lead to it', () => {
     const arcs = [
       { from: 0, to: 1 },
       { from: 0, to: 2 },
@@ -21,7 +21,7 @@ describe('layOutLayers', () => {
     expect(Math.abs(nodes[1]!.y - nodes[2]!.y)).toBeGreaterThanOrEqual(40);
   });
 
-  it('leads an arc that passes a column between the boxes of that column', () => {
+  it('an arc that passes a column runs between the boxes of that column', () => {
     const { nodes, arcs } = layOutLayers(boxes(3), [
       { from: 0, to: 1 },
       { from: 1, to: 2 },
@@ -33,7 +33,7 @@ describe('layOutLayers', () => {
     expect(Math.abs(long![0]!.y - nodes[1]!.y)).toBeGreaterThanOrEqual(20);
   });
 
-  it('turns arcs that lead back, keeps loops in place and enters a part that is all cycle', () => {
+  it('arcs that lead back are turned, self-loops stay in place, and a pure cycle is laid out', () => {
     const { nodes, arcs } = layOutLayers(boxes(6), [
       { from: 0, to: 1 },
       { from: 1, to: 2 },
@@ -53,7 +53,7 @@ describe('layOutLayers', () => {
     expect(ring.nodes[1]!.x).toBeGreaterThan(ring.nodes[0]!.x);
   });
 
-  it('draws arcs straight once there are too many places, and stays the same for the same graph', () => {
+  it('arcs are straight when there are too many places, and the same graph gives the same layout', () => {
     const chain = Array.from({ length: 119 }, (_, from) => ({ from, to: from + 1 }));
     const long = Array.from({ length: 110 }, (_, from) => ({ from, to: 119 }));
     const first = layOutLayers(boxes(120), [...chain, ...long]);

@@ -8,11 +8,11 @@ it.each<[string, Step]>([
   ['subworkflow:orders', { kind: 'subworkflow', workflowId: 'orders', version: null, waitForCompletion: true }],
   ['core.delay', { kind: 'sleep', durationMs: 1 }],
   ['wait_for_webhook', { kind: 'webhook', timeoutMs: null }],
-])('a step is called %s', (name, step) => {
+])('the action type of a step is %s', (name, step) => {
   expect(actionTypeOf(step)).toBe(name);
 });
 
-it('a loop is called after its step, and one with a body after itself', () => {
+it('a loop is named after its step, and a loop with a body after its kind', () => {
   const forEach = { items: [1] };
   const body = { startNode: 'x', nodes: [node('x')] };
   const typeOf = (fields: object) => actionTypeOf(compiled(graph([{ id: 'a', ...fields }])).nodes[0]!.step);

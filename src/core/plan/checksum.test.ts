@@ -27,7 +27,7 @@ function shuffled(value: unknown, random: () => number, key = ''): unknown {
 }
 
 describe('the checksum of a plan', () => {
-  it('does not depend on the order of keys', () => {
+  it('the checksum does not depend on the order of keys', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(...definitions),
@@ -41,7 +41,7 @@ describe('the checksum of a plan', () => {
     );
   });
 
-  it('is different for definitions that run differently', () => {
+  it('definitions that run differently have different checksums', () => {
     const echo = (fields: object) => graph([node('a', { ...to('b'), ...fields }), node('b')]);
     const delay = (durationMs: unknown) => graph([node('a', { actionType: 'core.delay', parameters: { durationMs } })]);
     const gated = (on: string) => plan([step('a'), step('b', { dependsOn: ['a'], when: { expression: 'on', on } })]);
@@ -71,13 +71,13 @@ describe('the checksum of a plan', () => {
     expect(new Set(different.map((definition) => compiled(definition).checksum)).size).toBe(different.length);
   });
 
-  it('sees an expression as it was written, but for the space around it', () => {
+  it('the checksum depends on an expression as written, except for the space around it', () => {
     const withText = (x: string) => compiled(graph([node('a', { parameters: { x } })])).checksum;
     expect(withText('{{trigger.x}}')).toBe(withText('{{  trigger.x  }}'));
     expect(withText('{{trigger.x}}')).not.toBe(withText("{{trigger['x']}}"));
   });
 
-  it('is SHA-256 of UTF-8', () => {
+  it('the checksum is the SHA-256 of the UTF-8 text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), (text) => {
         expect(sha256Hex(text)).toBe(createHash('sha256').update(text, 'utf8').digest('hex'));

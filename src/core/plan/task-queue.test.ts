@@ -4,16 +4,16 @@ import { INFERRED_QUEUES, isolationQueue, isQueueAmong, taskQueueOf } from './ta
 const step = (actionType: string) => ({ kind: 'action', actionType }) as const;
 
 describe('the task queue of a node', () => {
-  it('is the one that its plan names', () => {
+  it('the task queue of a node is the one that its plan names', () => {
     expect(taskQueueOf({ dispatch: { taskQueue: 'gpu' }, step: step('DBT_RUN') }, 'prod')).toBe('gpu');
   });
 
-  it('is inferred from its type otherwise: the data queue for dbt, the control queue for everything else', () => {
+  it('a node without a queue gets the data queue for dbt and the control queue for anything else', () => {
     expect(taskQueueOf({ dispatch: null, step: step('DBT_RUN') }, 'prod')).toBe('tq-data-prod');
     expect(taskQueueOf({ dispatch: { runtime: 'node' }, step: step('HTTP_NOTIFY') }, 'dev')).toBe('tq-control-dev');
   });
 
-  it('is found among names and beginnings of names', () => {
+  it('a queue matches a list by its name or by a prefix with *', () => {
     expect(isQueueAmong(INFERRED_QUEUES, 'tq-data-prod')).toBe(true);
     expect(isQueueAmong(['gpu', 'tq-data-prod'], 'gpu')).toBe(true);
     expect(isQueueAmong(['gp', 'tq-control-*'], 'gpu')).toBe(false);

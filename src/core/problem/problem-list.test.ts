@@ -14,12 +14,12 @@ function listOf(count: number, max: number) {
   return { list, made };
 }
 
-it('tells all problems as long as they are few', () => {
+it('a list within its limit holds all problems', () => {
   const { list } = listOf(2, 2);
   expect(list.all().map(({ path }) => path)).toEqual(['/0', '/1']);
 });
 
-it('S4: makes the first only, and says how many more there are', () => {
+it('S4: a list builds only the first problems, and counts the rest', () => {
   const { list, made } = listOf(60_000, 2);
   expect(made).toEqual([0, 1]);
   expect(list.count).toBe(60_000);

@@ -5,7 +5,7 @@ import { below, templateRefusal } from './template-refusal.ts';
 const problem = (more: Partial<Problem>): Problem =>
   ({ severity: 'error', code: 'BAD', path: '/a', message: 'is bad', ...more }) as Problem;
 
-it('a refusal says the first problem with its place, and how many there are more', () => {
+it('a refusal gives the first problem with its place, and the number of the others', () => {
   const placed = problem({ line: 2, column: 7 });
   expect(templateRefusal('the template', [placed]).message).toBe('the template: is bad (at line 2, column 7)');
   expect(templateRefusal('the template', [problem({}), placed]).message).toBe(
@@ -13,6 +13,6 @@ it('a refusal says the first problem with its place, and how many there are more
   );
 });
 
-it('problems of a part stand below the place of the part', () => {
+it('the problems of a part have paths below the path of the part', () => {
   expect(below('/fields', [problem({})])).toMatchObject([{ path: '/fields/a' }]);
 });

@@ -20,7 +20,7 @@ describe('a list of codes', () => {
     ['a timeout by its outcome', ['TIMEOUT'], { error: { code: 'LATE' }, timedOut: true }, true],
     ['a broken connection', ['NETWORK'], { error: { code: 'NETWORK_ERROR' }, timedOut: true }, true],
     ['no timeout as a broken connection', ['NETWORK'], { error: { code: 'X' }, timedOut: true }, false],
-  ])('matches %s', (_, codes, failure, expected) => {
+  ])('a list of codes matches %s', (_, codes, failure, expected) => {
     expect(isAmong(codes, failure)).toBe(expected);
   });
 });
@@ -36,12 +36,12 @@ describe('retry rules', () => {
   });
   const rules = [rule(['HTTP_503', 'GONE'], 5), rule(['*'], 2)];
 
-  it('the first that matches counts', () => {
+  it('the first retry rule that matches applies', () => {
     expect(ruleFor(rules, { ...status(503), retryable: true })?.maxAttempts).toBe(5);
     expect(ruleFor(rules, { ...status(500), retryable: true })?.maxAttempts).toBe(2);
   });
 
-  it('an error that is called final is tried again only where a rule names it', () => {
+  it('an error marked as final is retried only when a rule names it', () => {
     expect(ruleFor(rules, { error: { code: 'GONE' }, retryable: false })?.maxAttempts).toBe(5);
     expect(ruleFor(rules, { error: { code: 'OTHER' }, retryable: false })).toBeNull();
   });
@@ -50,7 +50,7 @@ describe('retry rules', () => {
     expect(ruleFor([rule(['GONE'], 5)], { error: { code: 'OTHER' }, retryable: true })).toBeNull();
   });
 
-  it('parameters that could not be rendered are never tried again', () => {
+  it('parameters that could not be rendered are never retried', () => {
     expect(ruleFor([rule(['TEMPLATE_ERROR'], 5)], { error: { code: 'TEMPLATE_ERROR' }, retryable: false })).toBeNull();
   });
 });

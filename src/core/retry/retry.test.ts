@@ -4,16 +4,16 @@ import { retryDelayMs } from './retry.ts';
 
 const policy = { maxAttempts: 9, baseDelayMs: 200, backoffFactor: 2, maxDelayMs: null, jitter: false };
 
-test('the delay doubles with every failed try', () => {
+test('the delay doubles with every failed attempt', () => {
   expect([1, 2, 3, 4].map((tries) => retryDelayMs(policy, tries, 0))).toEqual([200, 400, 800, 1600]);
 });
 
-test('a cap holds it, and a day holds it without one', () => {
+test('the delay is capped by its limit, and by one day without a limit', () => {
   expect(retryDelayMs({ ...policy, maxDelayMs: 500 }, 3, 0)).toBe(500);
   expect(retryDelayMs({ ...policy, backoffFactor: 1000 }, 9, 0)).toBe(24 * 3600 * 1000);
 });
 
-test('jitter keeps it between half and all of it, and is the same for the same seed', () => {
+test('a delay with jitter is between half and all of it, and the same for the same seed', () => {
   fc.assert(
     fc.property(fc.integer(), fc.integer({ min: 1, max: 6 }), (seed, tries) => {
       const full = 200 * 2 ** (tries - 1);

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { mayHoldOneMore, SharedPlaces, shareLeft } from './share.ts';
 
-it('one tenant alone may hold all places, and not one more', () => {
+it('a tenant alone may hold all places, and not one more', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 5_000 }), (total) => {
       const places = new SharedPlaces(total);
@@ -12,7 +12,7 @@ it('one tenant alone may hold all places, and not one more', () => {
   );
 });
 
-it('I22: a tenant that holds nothing finds a place beside half as many greedy ones as there are places', () => {
+it('I22: a tenant with no place gets one as long as greedy tenants are fewer than half the places', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 300 }), fc.integer({ min: 1, max: 300 }), (total, greedy) => {
       fc.pre(2 * greedy < total);
@@ -26,7 +26,7 @@ it('I22: a tenant that holds nothing finds a place beside half as many greedy on
   );
 });
 
-it('places that are given back can be taken again', () => {
+it('a place that was given back can be taken again', () => {
   const places = new SharedPlaces(2);
   places.take('a');
   places.take('a');
@@ -37,7 +37,7 @@ it('places that are given back can be taken again', () => {
   expect([places.used, places.heldBy('a'), places.holders(5)]).toEqual([0, 0, []]);
 });
 
-it('those that hold the most are named first', () => {
+it('the tenants with the most places are listed first', () => {
   const places = new SharedPlaces(10);
   for (const name of ['a', 'b', 'b', 'c', 'b', 'c']) places.take(name);
   expect(places.holders(2)).toEqual([
@@ -46,7 +46,7 @@ it('those that hold the most are named first', () => {
   ]);
 });
 
-it('who holds more may have less of what is left', () => {
+it('a tenant that holds more may take less of the rest', () => {
   expect(mayHoldOneMore(0, 249, 200)).toBe(true);
   expect(mayHoldOneMore(4, 249, 200)).toBe(false);
   expect(mayHoldOneMore(1, 250, 200)).toBe(false);
@@ -54,7 +54,7 @@ it('who holds more may have less of what is left', () => {
   expect(mayHoldOneMore(0, 400, 200)).toBe(false);
 });
 
-it('what is left of a share is what can be taken one by one, save for the one that a newcomer always gets', () => {
+it('the remaining share is the number of places that can be taken one by one', () => {
   const size = fc.integer({ min: 0, max: 60 });
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 40 }), size, size, (total, held, others) => {

@@ -11,12 +11,12 @@ function problemsOf(value: Json): TemplateProblem[] {
 }
 
 describe('compiling', () => {
-  test('what has nothing to render stays one literal', () => {
+  test('a value with nothing to render stays one literal', () => {
     const value = { a: [1, 'x', null, { b: 'no } braces }} here' }] };
     expect(compileTemplate(value, options)).toEqual({ ok: true, template: { kind: 'literal', value } });
   });
 
-  test('pieces keep their source, trimmed', () => {
+  test('the pieces of a template keep their source, trimmed', () => {
     expect(compileTemplate(['{{  trigger.a\n}}', 'a {{trigger.b}}'], options)).toMatchObject({
       template: {
         kind: 'array',
@@ -28,7 +28,7 @@ describe('compiling', () => {
     });
   });
 
-  test('every problem of every string, with its path, line and column', () => {
+  test('every problem of every string is reported with its path, line and column', () => {
     const problems = problemsOf({ a: ['ok', 'x\n{{ tigger.a + contxt }} {{ }}'], b: { c: 'text {{ trigger.x' } });
     expect(problems.map(({ code, path, line, column, start, end }) => [code, path, line, column, start, end])).toEqual([
       ['UNKNOWN_NAME', ['a', 1], 2, 4, 5, 11],
@@ -52,12 +52,12 @@ describe('compiling', () => {
     expect(problemsOf(source).map((problem) => problem.code)).toEqual([code]);
   });
 
-  test('all templates of one place together are limited, and that is said once', () => {
+  test('the templates of one place are limited in number, and the limit is reported once', () => {
     const value = { all: Array.from({ length: 12_000 }, () => '{{ trigger.a }}') };
     expect(problemsOf(value)).toMatchObject([{ code: 'TOO_MANY', path: ['all', 10_000] }]);
   });
 
-  test('nesting is limited', () => {
+  test('the nesting of a template is limited', () => {
     let value: Json = '{{ trigger.a }}';
     for (let level = 0; level < 10_000; level++) value = [value];
     expect(problemsOf(value)).toMatchObject([
@@ -66,7 +66,7 @@ describe('compiling', () => {
   });
 });
 
-test('references of a template, with the place of each', () => {
+test('the references of a template have their places', () => {
   const compiled = compileTemplate(
     { a: '{{ trigger.x }}', b: ['t', 'x {{ context.data.y ?? trigger.z }} {{ 1 }}'] },
     options,

@@ -59,7 +59,7 @@ describe('values and text', () => {
     expect(renderTemplate(compile(source), scope)).toEqual(expected);
   });
 
-  test('at any depth, keys untouched', () => {
+  test('templates are rendered at any depth, and keys stay as they are', () => {
     const template = compile({
       '{{ trigger.n }}': ['{{ trigger.n }}', { deep: ['x{{ trigger.n }}', 1] }],
       same: { a: [true, 'text'] },
@@ -70,13 +70,13 @@ describe('values and text', () => {
     });
   });
 
-  test('a key `__proto__` stays a key', () => {
+  test('a `__proto__` key stays a key', () => {
     const rendered = renderTemplate(compile(JSON.parse('{"__proto__": {"polluted": "{{ trigger.n }}"}}')), scope);
     expect(JSON.stringify(rendered)).toBe('{"__proto__":{"polluted":5}}');
     expect(Object.getPrototypeOf(rendered)).toBe(Object.prototype);
   });
 
-  test('means the same after a round trip through JSON', () => {
+  test('a template stored as JSON renders the same value', () => {
     const piece = fc.constantFrom(
       '{{ trigger.n }}',
       '{{ trigger.list }}',
@@ -105,7 +105,7 @@ describe('values and text', () => {
   });
 });
 
-describe('strict', () => {
+describe('strict rendering', () => {
   test.each<[string, string]>([
     [
       "{{ context.data['get-item'].itms }}",
@@ -138,12 +138,12 @@ describe('strict', () => {
     expect(failure(source).message).toBe(message);
   });
 
-  test('the error says where', () => {
+  test('a template error has its path and its source', () => {
     const error = failure({ a: [1, { b: 'x {{ trigger.n }} {{ trigger.zap }}' }] });
     expect(error).toMatchObject({ code: 'TEMPLATE_ERROR', path: ['a', 1, 'b'], source: 'trigger.zap' });
   });
 
-  test('all pieces share one budget', () => {
+  test('all pieces of a template share one budget', () => {
     const piece = "{{ 'a'.repeat(600) }}";
     const limits = { maxSteps: 100, maxDepth: 100, maxBytes: 2000 };
     expect(renderTemplate(compile([piece]), scope, limits)).toEqual(['a'.repeat(600)]);
@@ -158,7 +158,7 @@ describe('the style of an installation', () => {
       style: loose,
     });
 
-  test('writes null as it likes, in a text only', () => {
+  test('null in a text is written in the style of the installation', () => {
     expect(styled(['{{ trigger.none }}', 'got {{ trigger.none }}', 'got {{ trigger.one }}'])).toEqual([
       null,
       'got n/a',
@@ -166,16 +166,16 @@ describe('the style of an installation', () => {
     ]);
   });
 
-  test('takes only what is missing for null: any other mistake stays one', () => {
+  test('only a missing value becomes null in a loose style: other errors are still thrown', () => {
     expect(() => styled('{{ "a".repeat(1e9) }}')).toThrow(TemplateError);
   });
 
-  test('may take what is missing for null, however deep', () => {
+  test('a missing value becomes null in a loose style at any depth', () => {
     expect(styled(['{{ trigger.two }}', 'got {{ trigger.two.three }}'])).toEqual([null, 'got n/a']);
     expect(() => styled('{{ 1 / 0 }}')).toThrow('Infinity');
   });
 
-  test('is not for pipelines: nothing is missing there, and null leaves no hole in a text', () => {
+  test('a pipeline ignores a loose style: a missing value and a null inside a text are errors', () => {
     expect(() => styled('{{tasks.nowhere.body}}', 'pipeline')).toThrow('Failed to resolve');
     expect(styled(['{{trigger.none}}', "got {{trigger.none ?? 'none'}}"], 'pipeline')).toEqual([null, 'got none']);
     expect(() => styled('/orders/{{trigger.none}}', 'pipeline')).toThrow(
@@ -254,7 +254,7 @@ describe('pipelines', () => {
     ['n {{ -tasks.charge.body.zap }}', ''],
     ["{{ tasks.plain-text.body.replace('h', tasks.charge.body.zap) }}", ''],
     ['n {{ tasks.plain-text.body * 2 }}', ': The value is NaN, which JSON cannot hold'],
-  ])('compute nothing from what is not there: %s', (source, why) => {
+  ])('a pipeline template that computes with a missing value fails: %s', (source, why) => {
     const [expression] = /(?<={{ ).*(?= }})/.exec(source)!;
     expect(failure(source, 'pipeline').message).toBe(`Failed to resolve {{${expression}}}${why}`);
   });
@@ -267,11 +267,11 @@ describe('pipelines', () => {
     ['{{ (tasks.charge.body.zap ?? 2) * 3 }}', 6],
     ["{{ tasks.plain-text.body.includes('ell') }}", true],
     ["{{ tasks.plain-text.body.toUpperCase() + '!' }}", 'HELLO!'],
-  ])('may ask for it all the same: %s', (source, expected) => {
+  ])('a pipeline template may test for a missing value: %s', (source, expected) => {
     expect(renderTemplate(compile(source, 'pipeline'), scope)).toEqual(expected);
   });
 
-  test('without any task yet', () => {
+  test('a template of a pipeline without tasks fails to resolve', () => {
     expect(failure('{{tasks.big.body.amount}}', 'pipeline', {}).message).toBe(
       'Failed to resolve {{tasks.big.body.amount}}',
     );

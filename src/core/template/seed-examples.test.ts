@@ -199,14 +199,14 @@ describe('002: pipelines', () => {
     expect(holds(source, scope, PIPELINE)).toEqual({ value });
   });
 
-  test('a skipped step', () => {
+  test('conditions read a skipped step as skipped, with no status code', () => {
     const skipped = { trigger: {}, tasks: { charge: { status: 'skipped', status_code: null, body: null } }, wait: {} };
     expect(holds('tasks.charge.status_code == 200', skipped, PIPELINE)).toEqual({ value: false });
     expect(holds('tasks.charge.status_code != 200', skipped, PIPELINE)).toEqual({ value: true });
     expect(holds("tasks.charge.status == 'skipped'", skipped, PIPELINE)).toEqual({ value: true });
   });
 
-  test('failures to resolve', () => {
+  test('references that fail to resolve are errors', () => {
     expect(() => rendered('{{tasks.charge.body.order_id}}', scope, PIPELINE)).toThrow(
       /^Failed to resolve \{\{tasks\.charge\.body\.order_id\}\}$/,
     );
@@ -218,7 +218,7 @@ describe('002: pipelines', () => {
 });
 
 describe('examples of execution plans', () => {
-  test('a conditional step sees what `on` names', () => {
+  test('a conditional step reads the value that `on` names', () => {
     const scope = { steps: { stepId: { output: { metadata: { someFlag: true } } } }, on: true };
     expect(holds('on === true', scope, PLAN)).toEqual({ value: true });
     expect(holds('steps.stepId.output.metadata.someFlag', scope, PLAN)).toEqual({ value: true });

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { formatTime, isZone, parseIso, toIso } from './iso-time.ts';
 
-it('times are written and read as JavaScript does', () => {
+it('times are formatted and parsed as in JavaScript', () => {
   fc.assert(
     fc.property(fc.integer({ min: -62_167_219_200_000, max: 253_402_300_799_999 }), (ms) => {
       const text = new Date(ms).toISOString();
@@ -12,7 +12,7 @@ it('times are written and read as JavaScript does', () => {
   );
 });
 
-it('a zone counts, and a date alone is midnight in UTC', () => {
+it('a zone is applied, and a date alone is midnight in UTC', () => {
   expect(parseIso('2026-02-10T12:00:00+02:00')).toBe(Date.UTC(2026, 1, 10, 10));
   expect(parseIso('2026-02-10T12:00-0130')).toBe(Date.UTC(2026, 1, 10, 13, 30));
   expect(parseIso('2026-02-10')).toBe(Date.UTC(2026, 1, 10));
@@ -29,11 +29,11 @@ it.each([
   '2026-02-10T25:00Z',
   '2026-02-10T12:61Z',
   '2026-02-10T12:00:61Z',
-])('%j is no time', (text) => {
+])('%j is not a time', (text) => {
   expect(parseIso(text)).toBeNaN();
 });
 
-it('what cannot be written is null', () => {
+it('a time that cannot be formatted is null', () => {
   expect(toIso(Number.NaN)).toBeNull();
   expect(toIso(1e18)).toBeNull();
   expect(toIso(-1e15)).toBeNull();
@@ -41,7 +41,7 @@ it('what cannot be written is null', () => {
   expect(formatTime(0, 'HH', 'Europe/Berlin')).toBeNull();
 });
 
-it('a zone is a fixed offset, and no name', () => {
+it('a zone is a fixed offset, not a name', () => {
   expect(['Z', 'UTC', '+02:00', '-0130'].map(isZone)).toEqual([true, true, true, true]);
   expect(['Europe/Berlin', 'CET', '+2', ''].map(isZone)).toEqual([false, false, false, false]);
 });
