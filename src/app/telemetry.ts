@@ -1,8 +1,7 @@
 // Log, metrics, traces and embedding observers. Each exists only when it is wanted; otherwise nothing of OpenTelemetry is loaded.
 
 import packageJson from '../../package.json' with { type: 'json' };
-import type { AttemptResult, RanAttempt, RunAttempt } from '../action/attempt.ts';
-import type { PluginCalled } from '../action/attempt.ts';
+import type { AttemptResult, PluginCalled, RanAttempt, RunAttempt } from '../action/attempt.ts';
 import type { Config } from '../config/config.ts';
 import type { Measure } from '../core/decider/input.ts';
 import type { RaisedNotice } from '../delivery/notices.ts';

@@ -3,7 +3,7 @@
 
 import { pino } from 'pino';
 import type { AttemptResult, RanAttempt } from '../action/attempt.ts';
-import { runIdOf } from '../core/id/run-id.ts';
+import { runIdOf } from '../core/id/id.ts';
 import { shownVersion } from '../core/plan/shown-version.ts';
 import type { RaisedNotice } from '../delivery/notices.ts';
 import type { EndedExecution } from '../engine/environment.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { childExecutionId, isUuid, uuidV7 } from './id.ts';
+import { childExecutionId, isUuid, runIdOf, uuidV7 } from './id.ts';
 
 const bytes = fc.uint8Array({ minLength: 16, maxLength: 16 });
 const time = fc.integer({ min: 0, max: 2 ** 48 - 1 });
@@ -35,3 +35,10 @@ test.each(['', 'abc', '0190a000-0000-7000-8000-00000000000', "0190a000-0000-7000
   '%j is not a uuid',
   (text) => expect(isUuid(text)).toBe(false),
 );
+
+test("a run has its caller's id in an execution plan, and the execution's own id otherwise", () => {
+  const run = { executionId: 'e1', requestId: 'nightly-7' };
+  expect(runIdOf({ ...run, format: 'plan' })).toBe('nightly-7');
+  expect(runIdOf({ ...run, format: 'plan', requestId: null })).toBe('e1');
+  expect(runIdOf({ ...run, format: 'graph' })).toBe('e1');
+});

@@ -42,3 +42,13 @@ function formatUuid(bytes: Uint8Array): string {
   }
   return text;
 }
+
+/** The id of a run in events, logs and traces: the caller's id for an execution plan, otherwise the execution's own. */
+export function runIdOf(execution: {
+  readonly executionId: string;
+  readonly format: string;
+  readonly requestId: string | null;
+}): string {
+  const { executionId, format, requestId } = execution;
+  return format === 'plan' ? (requestId ?? executionId) : executionId;
+}

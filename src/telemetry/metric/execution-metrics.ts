@@ -2,8 +2,7 @@
 // cannot create one by a payload.
 
 import { Counter, Histogram, type Registry } from 'prom-client';
-import type { AttemptResult, RanAttempt } from '../../action/attempt.ts';
-import type { PluginCalled } from '../../action/attempt.ts';
+import type { AttemptResult, PluginCalled, RanAttempt } from '../../action/attempt.ts';
 import { ERROR_CATEGORIES, errorCategory } from '../../core/error/category.ts';
 import { isJsonObject, type Json } from '../../core/json/json.ts';
 import type { EndedExecution } from '../../engine/environment.ts';

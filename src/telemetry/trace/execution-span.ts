@@ -4,7 +4,7 @@
 import type { AttemptResult, RanAttempt } from '../../action/attempt.ts';
 import type { Fact } from '../../core/decider/fact.ts';
 import { idOf, nodeAt, planNodeOf } from '../../core/decider/frame.ts';
-import { runIdOf } from '../../core/id/run-id.ts';
+import { runIdOf } from '../../core/id/id.ts';
 import { actionTypeOf } from '../../core/plan/action-type.ts';
 import { shownVersion } from '../../core/plan/shown-version.ts';
 import type { EndedExecution } from '../../engine/environment.ts';
