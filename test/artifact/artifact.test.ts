@@ -57,7 +57,7 @@ async function run(): Promise<string> {
 }
 
 describe('the health of the artifact store', () => {
-  it('says that it takes bytes, and leaves none behind', async () => {
+  it('the artifact store is reported as writable, and the check leaves no file behind', async () => {
     const before = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
     const { body } = await server.get('/engine/health/detailed');
     expect(body).toMatchObject({
@@ -70,7 +70,7 @@ describe('the health of the artifact store', () => {
 });
 
 describe('artifacts of an attempt', () => {
-  it('are listed with size, digest and expiry, and are downloaded as they were written', async () => {
+  it('artifacts are listed with size, digest and expiry, and download byte for byte', async () => {
     const executionId = await run();
     const { body } = await server.get(`/api/v1/executions/${executionId}/artifacts`);
     const [large, small] = (body as unknown as Listed).data;
@@ -84,7 +84,7 @@ describe('artifacts of an attempt', () => {
     expect(answer.headers.get('content-disposition')).toBe("attachment; filename*=UTF-8''large%20%22file%22.bin");
   });
 
-  it('are listed and printed by the command line', async () => {
+  it('artifacts are listed and printed by pawl artifacts', async () => {
     const executionId = await run();
     const there = async (...args: string[]) =>
       pawl({ PAWL_URL: server.url, PAWL_TOKEN: await tokenFor() }, 'artifacts', executionId, ...args);
@@ -95,7 +95,7 @@ describe('artifacts of an attempt', () => {
     expect(await there('other.txt')).toMatchObject({ code: 2 });
   });
 
-  it('come in pages', async () => {
+  it('a list of artifacts is paged, and the pages together hold every artifact', async () => {
     const executionId = await run();
     const path = `/api/v1/executions/${executionId}/artifacts?limit=1`;
     const first = (await server.get(path)).body as unknown as Listed;
@@ -104,7 +104,7 @@ describe('artifacts of an attempt', () => {
     expect(second.nextCursor).toBeUndefined();
   });
 
-  it('of another tenant, and unknown ones, are not found', async () => {
+  it('artifacts of another tenant and unknown artifacts are not found', async () => {
     const executionId = await run();
     const { body } = await server.get(`/api/v1/executions/${executionId}/artifacts`);
     const { artifactId } = (body as unknown as Listed).data[0]!;

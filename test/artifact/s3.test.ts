@@ -64,7 +64,7 @@ describe.skipIf(!isThere)('S3', { timeout: 120_000 }, () => {
     moto?.kill('SIGKILL');
   });
 
-  it('keeps artifacts of one part and of several, and forgets what was removed', async () => {
+  it('S3 stores artifacts of one part and of several, and a removed artifact is gone', async () => {
     const bytes = s3Artifacts({ endpoint, bucket: 'results', prefix: 'x/', sign, partBytes: 5 * 1024 * 1024 });
     for (const [artifactId, size] of [
       ['empty', 0],
@@ -87,7 +87,7 @@ describe.skipIf(!isThere)('S3', { timeout: 120_000 }, () => {
     }
   });
 
-  it('is where large outputs of an installation lie', async () => {
+  it('large outputs of an execution are stored in S3', async () => {
     const steps = [{ stepId: 'a', type: 'core.echo', inputs: { rows: '{{ inputs.rows }}' }, timeout: '10s' }];
     await pawl.publish({ ...plan('large'), steps });
     const rows = Array.from({ length: 1_000 }, () => 'x'.repeat(900));
@@ -120,7 +120,7 @@ describe.skipIf(!isThere)('S3', { timeout: 120_000 }, () => {
     return { status: answer.status, body: (await answer.json()) as JsonObject };
   };
 
-  it('holds plans, in the buckets that are named', async () => {
+  it('a plan is read from an S3 bucket that the configuration allows, and from no other bucket', async () => {
     await put('plans/nightly/a%20plan.json', JSON.stringify(plan('in-bucket')));
     expect(await start(refOf('s3://plans/nightly/a%20plan.json', 'in-bucket'))).toMatchObject({ status: 202 });
     for (const uri of ['s3://plans/nothing.json', 's3://results/a.json']) {
@@ -131,7 +131,7 @@ describe.skipIf(!isThere)('S3', { timeout: 120_000 }, () => {
     }
   });
 
-  it('or a web server does: asked three times, then the second address of the reference', async () => {
+  it('a plan on a web server is asked for three times, then at the second address of its reference', async () => {
     const asked: string[] = [];
     const web: Server = createServer(({ url = '' }, answer) => {
       asked.push(url);

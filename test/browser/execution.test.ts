@@ -42,7 +42,7 @@ describe.skipIf(program === null)('the page of an execution', () => {
   });
   const open = (id: string, search = '') => browser.open(`${server.url}/executions/${id}${search}`);
 
-  it('shows the cause on top, and selects its node from there', async () => {
+  it('the banner on top shows the cause of the failure, and selects its node', async () => {
     const page = await open(samples.failed);
     const banner = page.getByRole('status').filter({ hasText: 'ACTION_FAILED' });
     await banner.getByRole('button', { name: 'Show' }).click();
@@ -50,7 +50,7 @@ describe.skipIf(program === null)('the page of an execution', () => {
     expect(new URL(page.url()).searchParams.get('node')).toBe('stop');
   });
 
-  it('tells the time in the queue apart from the time at work', async () => {
+  it('the page shows the time in the queue apart from the time at work', async () => {
     const { createdAt, startedAt, completedAt } = await samples.client.executions.get(samples.failed);
     const [created, started, ended] = [createdAt, startedAt!, completedAt!].map((text) => Date.parse(text)) as [
       number,
@@ -70,7 +70,7 @@ describe.skipIf(program === null)('the page of an execution', () => {
     expect(parts.filter((text) => text.includes('until the next try'))).toHaveLength(2);
   });
 
-  it('draws loops with their items and rounds, waits, joins, an early end and what is undone', async () => {
+  it('the graph draws loops with items and rounds, waits, joins, an early end and compensations', async () => {
     const { deciding, undone } = await fulfil(samples.client);
     const page = await open(deciding);
     const drawn = page.getByRole('figure', { name: /^Graph of/ });
@@ -83,7 +83,7 @@ describe.skipIf(program === null)('the page of an execution', () => {
     await drawn.getByText('undo', { exact: true }).waitFor();
   });
 
-  it('has every attempt with its input, output and error', async () => {
+  it('the node panel shows input, output and error of every attempt', async () => {
     const page = await open(samples.failed, '?node=charge');
     const node = page.getByRole('complementary', { name: 'Node charge' });
     await node.getByRole('button', { name: '2', exact: true }).click();
@@ -95,7 +95,7 @@ describe.skipIf(program === null)('the page of an execution', () => {
     await node.getByText('"the gateway is down"').waitFor();
   });
 
-  it('has of every attempt what it was given, what came of it, and its lines', async () => {
+  it('the node panel shows input, output and log lines of the selected attempt only', async () => {
     await samples.client.workflows.create({
       id: 'talks',
       displayName: 'Talks',
@@ -125,7 +125,7 @@ describe.skipIf(program === null)('the page of an execution', () => {
     expect(await node.getByText('"said to ada"').count()).toBe(0);
   });
 
-  it('says on the node why it was skipped', async () => {
+  it('a skipped node says why it was skipped', async () => {
     const page = await open(samples.failed, '?node=receipt');
     await page.getByRole('complementary', { name: 'Node receipt' }).getByText('charge failed').waitFor();
     const drawn = page.getByRole('figure', { name: /^Graph of/ });
@@ -133,7 +133,7 @@ describe.skipIf(program === null)('the page of an execution', () => {
     await drawn.locator('[data-id="archive"]').getByText('skipped: receipt was skipped, gift was skipped').waitFor();
   });
 
-  it('says of an edge that was not taken its condition and the values it read', async () => {
+  it('an edge that was not taken shows its condition and the values that the condition read', async () => {
     const page = await open(samples.succeeded, '?node=gift');
     const edges = page.getByRole('region', { name: 'Comes after' });
     await edges.getByText('not taken', { exact: true }).waitFor();
@@ -141,7 +141,7 @@ describe.skipIf(program === null)('the page of an execution', () => {
     await expect.poll(() => edges.innerText()).toContain('context.data.fetch.amount = 250');
   });
 
-  it('opens the same view after a reload', async () => {
+  it('the page opens the same view after a reload', async () => {
     const page = await open(samples.failed, '?tab=timeline&node=charge&attempt=1');
     const node = page.getByRole('complementary', { name: 'Node charge' });
     await node.getByText('1, failed, tried again').waitFor();
@@ -150,20 +150,20 @@ describe.skipIf(program === null)('the page of an execution', () => {
     await page.getByRole('list', { name: 'Timeline' }).waitFor();
   });
 
-  it('keeps hostile data text, also in the tree', async () => {
+  it('hostile data stays text, also in the data tree', async () => {
     const page = await open(samples.hostile, '?tab=data');
     await page.getByText(HOSTILE.slice(0, 20)).first().waitFor();
     expect(await page.evaluate(() => 'hacked' in window)).toBe(false);
     expect(await page.locator('img').count()).toBe(0);
   });
 
-  it('never shows a pipeline with failed tasks as simply succeeded', async () => {
+  it('a pipeline with failed tasks is never shown as simply succeeded', async () => {
     const page = await open(samples.waiting);
     await page.getByText('notify').first().waitFor();
     await page.getByText(/failed; the others went on/).waitFor();
   });
 
-  it('shows at fact n what the engine believed then, and the events up to n', async () => {
+  it('the page at fact n shows the state and the events up to fact n', async () => {
     const page = await open(samples.failed, '?at=1');
     await page.getByText('fact 1 of').waitFor();
     await page.getByRole('button', { name: 'List' }).click();
@@ -203,7 +203,7 @@ describe.skipIf(program === null)('the page of an execution', () => {
     return executionId;
   };
 
-  it('edits the input of a failed node and goes on: exactly what was previewed runs again, and a second click does nothing', async () => {
+  it('a retry with edited input runs exactly the nodes of the preview again, and a double click counts once', async () => {
     const id = await failedOrder();
     const page = await open(id, '?node=charge');
     await page.getByRole('button', { name: 'Edit input and retry' }).click();
@@ -233,7 +233,7 @@ describe.skipIf(program === null)('the page of an execution', () => {
     await page.getByRole('complementary', { name: 'Node charge' }).getByText('charged:').waitFor();
   });
 
-  it('mends a failed task of a pipeline that went on to its end', async () => {
+  it('a failed task of a finished pipeline can be fixed and retried', async () => {
     const { run_id: run } = await samples.client.workflows.trigger('checkout-flow', { cart: 2 });
     const id = executionOfRun(run);
     const page = await open(id);
@@ -257,7 +257,7 @@ describe.skipIf(program === null)('the page of an execution', () => {
     expect((await samples.client.executions.node(id, 'charge')).attempts).toHaveLength(1);
   });
 
-  it('shows without a reload that somebody else has retried an execution which had ended', async () => {
+  it('the page shows without a reload that somebody else has retried an ended execution', async () => {
     const id = await failedOrder();
     const page = await open(id, '?node=stop');
     await page.getByText('ACTION_FAILED').first().waitFor();
@@ -268,7 +268,7 @@ describe.skipIf(program === null)('the page of an execution', () => {
       .waitFor();
   });
 
-  it('shows the items of a loop, those that failed first, and opens one of them', async () => {
+  it('the items of a loop are listed with failed ones first, and one of them can be opened', async () => {
     const definition = {
       id: 'parcels',
       displayName: 'Parcels',
@@ -296,7 +296,7 @@ describe.skipIf(program === null)('the page of an execution', () => {
     await node.getByText('failTimes:').waitFor();
   });
 
-  it('loses no fact and shows none twice when the server is away for a while', async () => {
+  it('the page misses no fact and shows none twice after the server was away for a while', async () => {
     const { run_id: run } = await samples.client.workflows.trigger('checkout-flow', { cart: 1 });
     const id = executionOfRun(run);
     const page = await open(id);
@@ -312,7 +312,7 @@ describe.skipIf(program === null)('the page of an execution', () => {
     browser.complaints.length = 0;
   });
 
-  it('asks for nothing while its tab is hidden, and goes on when it is seen', async () => {
+  it('a hidden tab sends no requests, and goes on when it is visible again', async () => {
     const page = await open(samples.succeeded);
     await page.clock.install();
     await page.goto(`${server.url}/executions/${samples.sleeping}`);
@@ -335,7 +335,7 @@ describe.skipIf(program === null)('the page of an execution', () => {
     await expect.poll(() => asked.some((url) => url.includes('/live'))).toBe(true);
   });
 
-  it('stays usable with a thousand nodes: a list first, and a graph that draws what is seen', async () => {
+  it('the page of 1,000 nodes shows a list first, and the graph draws only the visible nodes', async () => {
     const ids = Array.from({ length: 1_000 }, (_, index) => `n${index}`);
     const nodes = ids.map((id, index) => ({
       id,
@@ -358,7 +358,7 @@ describe.skipIf(program === null)('the page of an execution', () => {
     await page.getByRole('complementary', { name: 'Node n999' }).getByText('Succeeded').first().waitFor();
   }, 120_000);
 
-  it('scrolls through twenty thousand events, of which only those on the screen exist', async () => {
+  it('a log of 20,000 events scrolls to its end, and only the events on the screen are in the page', async () => {
     const page = await open(samples.succeeded);
     await page.route('**/events?*', (route) => {
       const after = Number(new URL(route.request().url()).searchParams.get('after') ?? -1);
@@ -381,7 +381,7 @@ describe.skipIf(program === null)('the page of an execution', () => {
     expect(await log.getByRole('button', { name: /^Details/ }).count()).toBeLessThan(200);
   });
 
-  it('shows what happens without a reload', async () => {
+  it('the page shows a cancel without a reload', async () => {
     const { executionId } = await samples.client.executions.execute('sync-crm', {});
     const page = await open(executionId);
     await page.getByText('pull').first().waitFor();

@@ -14,7 +14,7 @@ describe.skipIf(program === null)('the list of executions', () => {
   });
   const open = (search = '', options = {}) => browser.open(`${server.url}/executions${search}`, options);
 
-  it('says of what is retrying the node, the error and the next try', async () => {
+  it('a retrying execution is listed with its node, error and next attempt', async () => {
     const page = await open('?why=retrying');
     const row = page.locator(`[data-execution="${samples.retrying}"]`);
     await row.getByText('pull').waitFor();
@@ -22,7 +22,7 @@ describe.skipIf(program === null)('the list of executions', () => {
     await row.getByText(/^in \d+ s$/).waitFor();
   });
 
-  it('keeps its filters in the address, and shows them again after a reload', async () => {
+  it('the filters of the list are in the address and survive a reload', async () => {
     const page = await open();
     await page.getByLabel('Status', { exact: true }).selectOption('Failed');
     // The old rows stay until the new ones are there.
@@ -33,7 +33,7 @@ describe.skipIf(program === null)('the list of executions', () => {
     expect(await page.getByLabel('Status', { exact: true }).inputValue()).toBe('Failed');
   });
 
-  it('moves no row when new ones come while somebody has selected one', async () => {
+  it('no row moves when new executions come while somebody has selected one', async () => {
     const page = await open('?workflowId=orders');
     const first = page.locator('[data-execution]').first();
     const id = await first.getAttribute('data-execution');
@@ -45,7 +45,7 @@ describe.skipIf(program === null)('the list of executions', () => {
     await expect.poll(() => page.locator('[data-execution]').first().getAttribute('data-execution')).not.toBe(id);
   });
 
-  it('shows a failed request as an error with its code, and never as an empty list', async () => {
+  it('a failed request is shown as an error with its message and correlation id, never as an empty list', async () => {
     const page = await open('?workflowId=nothing-is-called-so');
     await page.getByText('No execution matches these filters').waitFor();
     const error = { code: 'INTERNAL_ERROR', message: 'the disk is full', correlationId: 'c-17', timestamp: '' };
@@ -57,7 +57,7 @@ describe.skipIf(program === null)('the list of executions', () => {
     expect(browser.complaints.splice(0).every((text) => text.includes('500'))).toBe(true);
   });
 
-  it('is walked with the keyboard alone', async () => {
+  it('the list can be walked with the keyboard alone', async () => {
     const page = await open();
     await page.locator('[data-execution]').first().waitFor();
     const second = await page.locator('[data-execution]').nth(1).getAttribute('data-execution');
@@ -69,14 +69,14 @@ describe.skipIf(program === null)('the list of executions', () => {
     await page.waitForURL(`**/executions/${second}`);
   });
 
-  it('acts on nothing that a filter by request does not show', async () => {
+  it('bulk actions are disabled while a filter by request is set', async () => {
     const page = await open('?workflowId=orders&requestId=order-3');
     await expect.poll(() => page.locator('[data-execution]').count()).toBe(1);
     const cancel = page.getByRole('button', { name: /^Cancel/ });
     await expect.poll(() => cancel.getAttribute('title')).toContain('filter by request');
   });
 
-  it('opens from each number of the overview the list that the number counts', async () => {
+  it('each number of the overview opens the list that it counts', async () => {
     const page = await browser.open(`${server.url}/`);
     const tiles = page.getByRole('list', { name: 'Now' });
     for (const [label, search, id] of [
@@ -106,7 +106,7 @@ describe.skipIf(program === null)('the list of executions', () => {
     expect(Object.fromEntries(new URL(page.url()).searchParams)).toEqual({ tab: 'dead-letters' });
   });
 
-  it('exports the ids of exactly what matches', async () => {
+  it('the export copies exactly the ids of the matching executions', async () => {
     const page = await open('?workflowId=orders&status=Succeeded');
     await page.locator('[data-execution]').first().waitFor();
     await page.getByRole('button', { name: 'Export ids' }).click();
@@ -116,7 +116,7 @@ describe.skipIf(program === null)('the list of executions', () => {
     expect(copied.toSorted()).toEqual(matching.data.map(({ executionId }) => executionId).toSorted());
   });
 
-  it('changes many at once: says how many first, shows how far it is, and is recorded', async () => {
+  it('a bulk action shows the count first and the progress later, and is recorded once', async () => {
     for (const name of ['eve', 'bob', 'joe']) await samples.client.executions.execute('onboard', { trigger: { name } });
     const page = await open('?workflowId=onboard&why=sleeping');
     await expect.poll(() => page.locator('[data-execution]').count()).toBe(4);
@@ -136,7 +136,7 @@ describe.skipIf(program === null)('the list of executions', () => {
     expect(paused.data).toHaveLength(4);
   });
 
-  it('offers no action on everything there is', async () => {
+  it('a list without a filter offers no bulk action', async () => {
     const page = await open();
     await page.locator('[data-execution]').first().waitFor();
     expect(await page.getByRole('button', { name: 'Cancel', exact: true }).count()).toBe(0);
@@ -144,7 +144,7 @@ describe.skipIf(program === null)('the list of executions', () => {
     expect((await server.post('/api/v1/bulk', order)).status).toBe(400);
   });
 
-  it('continues a wait from the inbox', async () => {
+  it('a wait can be continued from the inbox', async () => {
     const page = await browser.open(`${server.url}/waits`);
     const row = page.getByRole('row').filter({ hasText: 'approval' });
     await row.getByRole('button', { name: 'Continue…' }).click();
@@ -158,7 +158,7 @@ describe.skipIf(program === null)('the list of executions', () => {
     await row.waitFor({ state: 'detached' });
   });
 
-  it('retries a failed execution with the keyboard alone', async () => {
+  it('a failed execution can be retried with the keyboard alone', async () => {
     const page = await open('?status=Failed');
     await page.locator(`[data-execution="${samples.failed}"]`).waitFor();
     await page.keyboard.press('j');
@@ -174,7 +174,7 @@ describe.skipIf(program === null)('the list of executions', () => {
     await page.getByText('Retry: accepted').waitFor();
   });
 
-  it('at 375 pixels finds a failed execution, retries it, and cancels a live one', async () => {
+  it('a failed execution can be retried and a live one cancelled on a screen of 375 pixels', async () => {
     const page = await open('?status=Failed', { width: 375 });
     await page.locator(`[data-execution="${samples.failed}"]`).click();
     await page.getByRole('button', { name: 'Retry', exact: true }).click();

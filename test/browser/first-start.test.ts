@@ -38,7 +38,7 @@ describe.skipIf(program === null)('a first start', () => {
     return started.stop;
   });
 
-  it('opens to a finished, a waiting and a failed sample and two loans', async () => {
+  it('a first start shows a finished, a waiting and a failed sample and two loans', async () => {
     const page = await browser.open(url, { token: null });
     const card = page.getByRole('region', { name: 'First steps' });
     await expect.poll(() => card.getByRole('link').count()).toBe(5);
@@ -57,7 +57,7 @@ describe.skipIf(program === null)('a first start', () => {
     await table.getByRole('row').filter({ hasText: 'loan-2' }).getByText('submitted').waitFor();
   });
 
-  it('leads to the retry, the approval, the repair, the facts and a new workflow', async () => {
+  it('the card of a first start leads to the retry, the approval, the repair, the facts and a new workflow', async () => {
     const page = await browser.open(url, { token: null });
     const card = page.getByRole('region', { name: 'First steps' });
     const step = async (name: RegExp) => {

@@ -13,14 +13,14 @@ describe.skipIf(program === null)('lifecycles and their messages', () => {
     return () => samples.stop();
   });
 
-  it('shows how many instances are in each state, and opens them', async () => {
+  it('the page of a lifecycle shows how many instances are in each state, and opens them', async () => {
     const page = await browser.open(`${server.url}/lifecycles/prod/loan`);
     await page.getByRole('button', { name: /^submitted\s*3$/ }).click();
     await expect.poll(() => page.getByRole('table', { name: 'Instances' }).getByRole('row').count()).toBe(4);
     expect(new URL(page.url()).searchParams.get('state')).toBe('submitted');
   });
 
-  it('shows who has acknowledged what, and sends again what is dead', async () => {
+  it('the page of an instance shows who has acknowledged each message, and sends dead ones again', async () => {
     const dead = async () => (await samples.client.deliveries.list({ stage: 'Dead', limit: 200 })).data;
     await expect.poll(async () => (await dead()).length).toBeGreaterThan(0);
     // After some failures in a row the broken consumer is left alone for a while: which loan's message died before is chance.

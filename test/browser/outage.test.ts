@@ -53,7 +53,7 @@ describe.skipIf(program === null)('a page while processes die', () => {
     await database?.drop();
   });
 
-  it('loses no fact and shows none twice when the server is stopped and started again', async () => {
+  it('the page misses no fact and shows none twice when the server is stopped and started again', async () => {
     const { executionId: id } = await client.executions.execute('approval');
     const page = await browser.open(`${front.url}/executions/${id}`);
     await page.getByText('waits for its callback').waitFor();
@@ -80,7 +80,7 @@ describe.skipIf(program === null)('a page while processes die', () => {
     browser.complaints.length = 0;
   });
 
-  it('says on every page, with the reason, that the only runner was killed, and shows it as dead', async () => {
+  it('every page says that the only runner was killed, and the runner is shown as dead', async () => {
     const page = await browser.open(`${front.url}/workflows`);
     await page.locator('h1').waitFor();
     runner.kill('SIGKILL');

@@ -110,7 +110,7 @@ describe.skipIf(program === null)('every page of the dashboard', () => {
   };
 
   it(
-    'is free of accessibility problems in both themes, fits 375 pixels, keeps hostile data text, and takes no message',
+    'every page is accessible in both themes, fits 375 pixels, keeps hostile data text, and takes no message',
     async () => {
       const page = await browser.open(`${server.url}/`);
       const taking: string[] = [];
@@ -150,7 +150,7 @@ describe.skipIf(program === null)('every page of the dashboard', () => {
     PATIENCE_MS,
   );
 
-  it('asks for a token over the page, and goes on where it was', async () => {
+  it('a page without a token asks for one in a dialog, and goes on where it was', async () => {
     const page = await browser.open(`${server.url}/executions?status=Failed`, { token: null });
     const dialog = page.getByRole('dialog', { name: 'Sign in' });
     await dialog.getByLabel('Token or API key').fill('nonsense');
@@ -163,7 +163,7 @@ describe.skipIf(program === null)('every page of the dashboard', () => {
     expect(browser.complaints.splice(0).every((text) => text.includes('401'))).toBe(true);
   });
 
-  it('disables with a reason what a read-only token may not do', async () => {
+  it('actions that a read-only token may not do are disabled, with a reason', async () => {
     const token = await tokenFor({ scope: 'workflows:read', roles: [] });
     const page = await browser.open(`${server.url}/executions/${samples.failed}`, { token });
     const button = page.getByRole('button', { name: /^Fix and continue/ });
@@ -175,7 +175,7 @@ describe.skipIf(program === null)('every page of the dashboard', () => {
     browser.complaints.length = 0;
   });
 
-  it('finds pages, workflows and ids from the palette', async () => {
+  it('the palette finds pages, workflows and ids', async () => {
     const page = await browser.open(`${server.url}/`);
     await page.locator('h1').waitFor();
     await page.keyboard.press('Control+k');
@@ -185,7 +185,7 @@ describe.skipIf(program === null)('every page of the dashboard', () => {
     await page.waitForURL(`**/executions/${samples.failed}`);
   });
 
-  it('shows a new API key once', async () => {
+  it('a new API key is shown once', async () => {
     const page = await browser.open(`${server.url}/settings`);
     await page.getByRole('button', { name: 'New key…' }).click();
     const dialog = page.getByRole('dialog');
@@ -200,7 +200,7 @@ describe.skipIf(program === null)('every page of the dashboard', () => {
     expect(await page.content()).not.toContain(key);
   });
 
-  it('shows a new secret once', async () => {
+  it('a new secret is shown once', async () => {
     const page = await browser.open(`${server.url}/triggers/${samples.webhookTrigger}`);
     await page.getByRole('button', { name: 'New secret' }).click();
     const secret = await page.getByRole('dialog').locator('code').innerText();
@@ -211,7 +211,7 @@ describe.skipIf(program === null)('every page of the dashboard', () => {
     expect(await page.content()).not.toContain(secret);
   });
 
-  it('says within seconds, on every page, that no runner is alive', async () => {
+  it('every page says within seconds that no runner is alive', async () => {
     const page = await browser.open(`${server.url}/workflows`);
     await page.locator('h1').waitFor();
     const { runnerId } = (await samples.client.admin.runners()).data.find(({ state }) => state === 'live')!;

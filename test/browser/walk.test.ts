@@ -8,7 +8,7 @@ import { fillWithSamples, type SampleData } from './sample-data.ts';
 
 const server = useServer({ engine: { parkAfterMs: 0 } });
 
-describe.skipIf(program === null)('somebody new', () => {
+describe.skipIf(program === null)('a new user', () => {
   const browser = useBrowser();
   let samples: SampleData;
   beforeAll(async () => {
@@ -23,7 +23,7 @@ describe.skipIf(program === null)('somebody new', () => {
     return { page, goTo: (name: string) => menu.getByRole('link', { name: new RegExp(`^${name}`) }).click() };
   };
 
-  it('finds why an execution failed, mends it, and sees it go on', async () => {
+  it('a new user finds why an execution failed, fixes it, and sees it go on', async () => {
     const { page, goTo } = await arrive();
     await goTo('Executions');
     await page.getByLabel('Status', { exact: true }).selectOption('Failed');
@@ -45,7 +45,7 @@ describe.skipIf(program === null)('somebody new', () => {
     await page.getByText(/charge failed; the others went on/).waitFor();
   });
 
-  it('starts a workflow with input', async () => {
+  it('a new user starts a workflow with input', async () => {
     const { page, goTo } = await arrive();
     await goTo('Workflows');
     await page.getByRole('link', { name: 'Orders', exact: true }).click();
@@ -59,7 +59,7 @@ describe.skipIf(program === null)('somebody new', () => {
     await page.getByText('"newcomer"').first().waitFor();
   });
 
-  it('sees on the overview what runs next tonight, and when', async () => {
+  it('a new user sees on the overview what runs next tonight, and when', async () => {
     const { page } = await arrive();
     const next = page.getByRole('region', { name: 'Runs next' });
     await next.getByText('sync-crm').first().waitFor();
@@ -73,7 +73,7 @@ describe.skipIf(program === null)('somebody new', () => {
       .waitFor();
   });
 
-  it('stops everything of one workflow, after seeing how many there are', async () => {
+  it('a new user stops everything of one workflow, after seeing how many executions there are', async () => {
     const { page, goTo } = await arrive();
     await goTo('Workflows');
     await page.getByRole('link', { name: 'Onboarding', exact: true }).click();
@@ -86,7 +86,7 @@ describe.skipIf(program === null)('somebody new', () => {
     expect(await samples.client.executions.get(samples.sleeping)).toMatchObject({ status: 'Cancelled' });
   });
 
-  it('finds which consumer has not acknowledged, and which messages', async () => {
+  it('a new user finds which consumer has not acknowledged, and which messages', async () => {
     const { page, goTo } = await arrive();
     await goTo('Messages');
     const consumers = page.getByRole('table', { name: 'Consumers' });

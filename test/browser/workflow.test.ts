@@ -25,7 +25,7 @@ describe.skipIf(program === null)('the page of a workflow', () => {
   });
   const open = (path: string) => browser.open(`${server.url}${path}`);
 
-  it('tells five mistakes as five problems, and a click on a suggestion mends one', async () => {
+  it('five mistakes in a definition are shown as five problems, and a suggestion fixes one with a click', async () => {
     const page = await open('/workflows/orders');
     const editor = page.getByRole('textbox', { name: 'Definition' });
     await editor.click();
@@ -40,7 +40,7 @@ describe.skipIf(program === null)('the page of a workflow', () => {
     await page.getByRole('button', { name: 'Drop changes' }).click();
   });
 
-  it('keeps what is typed over a reload, and loses nothing when somebody else has saved meanwhile', async () => {
+  it('typed changes survive a reload, and can be merged with a draft that somebody else has saved', async () => {
     const page = await open('/workflows/onboard');
     const editor = page.getByRole('textbox', { name: 'Definition' });
     const mine = { ...((await samples.client.workflows.get('onboard')) as { definition: object }).definition };
@@ -65,7 +65,7 @@ describe.skipIf(program === null)('the page of a workflow', () => {
     expect(saved).toMatchObject({ definition: { displayName: 'By me', description: 'by somebody else' } });
   });
 
-  it('keeps what was typed when the token has run out, and saves it after signing in', async () => {
+  it('typed changes survive an expired token, and are saved after signing in', async () => {
     const page = await open('/workflows/sync-crm');
     const { definition } = (await samples.client.workflows.get('sync-crm')) as { definition: object };
     await page.getByRole('textbox', { name: 'Definition' }).click();
@@ -92,7 +92,7 @@ describe.skipIf(program === null)('the page of a workflow', () => {
     expect(browser.complaints.splice(0).every((text) => text.includes('401'))).toBe(true);
   });
 
-  it('cancels everything that is live of one workflow from its page', async () => {
+  it('all live executions of a workflow can be cancelled from its page', async () => {
     const page = await open('/workflows/onboard');
     await page.getByRole('button', { name: 'More actions' }).click();
     await page.getByRole('menuitem', { name: 'Cancel what is live…' }).click();
@@ -104,7 +104,7 @@ describe.skipIf(program === null)('the page of a workflow', () => {
     expect(await samples.client.executions.get(samples.sleeping)).toMatchObject({ status: 'Cancelled' });
   });
 
-  it('completes what is typed: actions, nodes, and what the last execution left', async () => {
+  it('the editor completes actions, nodes and outputs of the last execution', async () => {
     const page = await open('/workflows/orders');
     const editor = page.getByRole('textbox', { name: 'Definition' });
     await editor.click();
@@ -127,7 +127,7 @@ describe.skipIf(program === null)('the page of a workflow', () => {
     await page.getByRole('button', { name: 'Drop changes' }).click();
   });
 
-  it('asks for what the trigger schema says, and starts with it', async () => {
+  it('the run dialog asks for the fields of the trigger schema, and starts the workflow with them', async () => {
     const page = await open('/workflows/orders');
     await page.getByRole('button', { name: 'Run…' }).click();
     const dialog = page.getByRole('dialog');
@@ -144,7 +144,7 @@ describe.skipIf(program === null)('the page of a workflow', () => {
     expect(await samples.client.executions.get(id)).toMatchObject({ trigger: { amount: 42, customer: 'grace' } });
   });
 
-  it('makes an active workflow from a template without a line of JSON', async () => {
+  it('a template makes an active workflow without a line of JSON', async () => {
     const page = await open('/workflows/new');
     await page.getByRole('button', { name: /HTTP Health Check/ }).click();
     const dialog = page.getByRole('dialog');

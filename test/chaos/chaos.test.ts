@@ -8,7 +8,7 @@ import { formatReport, violationLines } from './report.ts';
 const STORM_MS = 45_000;
 const LONGEST_MS = 300_000;
 
-it('keeps every promise in a storm of crashes, zombies, restarts and cut connections', {
+it('the engine keeps every promise in a storm of crashes, zombies, restarts and cut connections', {
   timeout: LONGEST_MS,
 }, async () => {
   const report = await runChaos({ seed: 'a pawl holds', stormMs: STORM_MS });

@@ -12,7 +12,7 @@ const LONGEST_MS = 420_000;
 
 describe.each(OUTSIDE_DRIVERS)('a storm on %s', (driver) => {
   it.skipIf(ENGINE_MISSING[driver] !== null)(
-    'loses nothing, does nothing twice, and leaves nothing behind',
+    'a storm on an outside engine loses nothing, repeats nothing, and leaves nothing behind',
     { timeout: LONGEST_MS },
     async () => {
       const report = await runChaos({ seed: 'a pawl holds', stormMs: STORM_MS, driver, healMs: 240_000 });

@@ -10,8 +10,8 @@ const folder = mkdtempSync(join(tmpdir(), 'pawl-config-'));
 const file = join(folder, 'pawl.config.yaml');
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-describe('the configuration', () => {
-  it('comes from a file, and the environment may say otherwise', async () => {
+describe('the configuration of the command line', () => {
+  it('the configuration comes from a file, the environment overrides it, and a flag overrides both', async () => {
     writeFileSync(file, `database: { dataDir: ${join(folder, 'data')} }\nserver: { port: 70 }\n`);
     const port = async (environment: Record<string, string>, ...more: string[]) => {
       const { stdout } = await pawl(environment, 'doctor', '--json', '--config', file, ...more);
@@ -23,12 +23,12 @@ describe('the configuration', () => {
     expect(await port({ PAWL_SERVER_PORT: '7' }, '--port', '0')).toBe('any free one');
   });
 
-  it('names the environment variables that it ignores', async () => {
+  it('environment variables that are no option are ignored, and a message names them', async () => {
     const { stderr } = await pawl({ PAWL_SERVER_PROT: '1' }, 'doctor', '--json');
     expect(stderr).toBe('pawl: PAWL_SERVER_PROT is ignored: there is no such option; did you mean PAWL_SERVER_PORT?\n');
   });
 
-  it('is read by commands that open the database, and not by those that only ask a server', async () => {
+  it('commands that open the database read the configuration, and commands that only ask a server do not', async () => {
     const none = ['--config', join(folder, 'none.yaml')];
     const nowhere = ['--url', 'http://127.0.0.1:9'];
     expect((await pawl({}, 'keys', 'list', '--tenant', 'default', ...none)).stderr).toContain('There is no file');
@@ -36,7 +36,7 @@ describe('the configuration', () => {
     expect((await pawl({}, 'connections', 'list', ...nowhere, ...none)).stderr).not.toContain('There is no file');
   });
 
-  it('that is wrong is said with its place, and exit code 2', async () => {
+  it('a wrong configuration is reported with the name of each option, and exit code 2', async () => {
     writeFileSync(file, 'server: { prot: 70 }\n');
     expect(await pawl({ PAWL_ENGINE_LEASE_MS: 'x' }, 'serve', '--config', file)).toMatchObject({
       code: 2,

@@ -21,7 +21,7 @@ interface Examination {
 const onDatabase = (...args: string[]) => pawl({ DATABASE_URL: database.connectionString }, ...args);
 
 describe('commands for a database', () => {
-  it('migrate it, and tell where it stands', async () => {
+  it('pawl migrate applies, undoes and lists migrations, and pawl doctor reports them', async () => {
     const before = JSON.parse((await onDatabase('doctor', '--port', '0', '--json')).stdout) as Examination;
     expect(before.findings.filter(({ ok }) => !ok).map(({ check }) => check)).toEqual(['migrations']);
     expect((await onDatabase('migrate', 'up')).stdout).toContain('applied 0001_engine');
@@ -35,7 +35,7 @@ describe('commands for a database', () => {
     expect((await onDatabase('migrate', 'down', '--to', 'x')).code).toBe(2);
   });
 
-  it('run a plan of three steps from end to end, if a runner is there', async () => {
+  it('pawl doctor --smoke runs a plan of three steps from end to end on a runner', async () => {
     const runner = await createPawl({ database: { url: database.connectionString }, isWatched: false });
     const smoke = await onDatabase('doctor', '--port', '0', '--smoke');
     await runner.close();
@@ -43,7 +43,7 @@ describe('commands for a database', () => {
     expect(smoke.stdout).toContain('✓ smoke');
   });
 
-  it('make, list and revoke keys', async () => {
+  it('pawl keys creates, lists and revokes keys', async () => {
     const made = await onDatabase(
       'keys',
       'create',
@@ -66,7 +66,7 @@ describe('commands for a database', () => {
     expect(await onDatabase('keys', 'create', '--tenant', 'acme')).toMatchObject({ code: 2 });
   });
 
-  it('verify the audit log, and fail when a record was changed', async () => {
+  it('pawl audit verify checks the audit log, and fails when a record was changed', async () => {
     const whole = await onDatabase('audit', 'verify');
     expect([whole.code, whole.stdout]).toEqual([0, expect.stringMatching(/acme +2 +whole +2:[0-9a-f]{64}/)]);
     await withClient(database.connectionString, async (client) => {
@@ -80,14 +80,14 @@ describe('commands for a database', () => {
     expect((await onDatabase('audit', 'verify', '--head', '1:x')).code).toBe(2);
   });
 
-  it('say so when there is no database', async () => {
+  it('pawl doctor and pawl migrate say so when there is no database', async () => {
     const nowhere = await pawl({ DATABASE_URL: 'postgres://nobody@127.0.0.1:9/none' }, 'doctor');
     expect(nowhere).toMatchObject({ code: 1, stdout: expect.stringContaining('✗ database') });
     expect(await pawl({}, 'migrate', 'up')).toMatchObject({ code: 2, stderr: expect.stringContaining('DATABASE_URL') });
   });
 });
 
-describe('a runner', () => {
+describe('pawl runner', () => {
   /** What it says until it is ready; then it is asked to stop. */
   async function said(environment: Record<string, string>, ...args: string[]): Promise<string> {
     const runner = command(environment, ['runner', ...args]);
@@ -99,11 +99,11 @@ describe('a runner', () => {
     return ready()!;
   }
 
-  it('is ready on the database of its servers', async () => {
+  it('pawl runner gets ready on the database of its servers', async () => {
     expect(await said({ DATABASE_URL: database.connectionString })).toBe('The runner is ready');
   });
 
-  it('says that no server can use the embedded one', async () => {
+  it('pawl runner on the embedded database says that no server can use it meanwhile', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'pawl-runner-'));
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
     expect(await said({}, '--data', folder)).toMatch(/no server can use meanwhile.*set DATABASE_URL/);

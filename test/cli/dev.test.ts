@@ -53,7 +53,7 @@ const statuses = async (): Promise<string[]> =>
   ((await api('/api/v1/executions?limit=200')).data as JsonObject[]).map(({ status }) => status as string);
 
 describe('pawl dev', () => {
-  it('completes after kill -9 and a restart everything that it acknowledged', async () => {
+  it('pawl dev completes everything it acknowledged after kill -9 and a restart', async () => {
     const folder = newFolder();
     running = await startDev(folder);
     await publish(chain('steps', echo('a'), sleep('b', 300), echo('c'), sleep('d', 300), echo('e')));
@@ -70,7 +70,7 @@ describe('pawl dev', () => {
     }
   });
 
-  it('starts its database again when that is killed, and goes on with what was running', async () => {
+  it('pawl dev starts its database again when it is killed, and running executions go on', async () => {
     const folder = newFolder();
     running = await startDev(folder);
     await publish(chain('steps', echo('a'), sleep('b', 500), echo('c')));
@@ -86,7 +86,7 @@ describe('pawl dev', () => {
     await expect.poll(seen).toEqual(['Succeeded', 'Succeeded', 'Succeeded']);
   });
 
-  it('publishes a sample at first, which works, and answers the commands', async () => {
+  it('pawl dev publishes a sample that runs, and the commands work with it', async () => {
     running = await startDev(newFolder());
     const url = { PAWL_URL: running.url };
     const id = await start('hello-pawl', { trigger: { name: 'Ada' } });
@@ -121,7 +121,7 @@ describe('pawl dev', () => {
     expect(await pawl(url, 'signal', long, 'PAUSE', '--payload', '{')).toMatchObject({ code: 2 });
   });
 
-  it('stops cleanly on Ctrl-C while work is going on', async () => {
+  it('pawl dev stops cleanly on Ctrl-C while an execution is running', async () => {
     running = await startDev(newFolder());
     await publish(chain('long', sleep('nap', 3_600_000)));
     await start('long');
@@ -130,7 +130,7 @@ describe('pawl dev', () => {
     running = null;
   });
 
-  it('stops without a word of failure when Ctrl-C comes while the database is made', async () => {
+  it('pawl dev stops without an error when Ctrl-C comes while the database is created', async () => {
     // In a group of its own, all of which is told, as a terminal does.
     const args = ['dev', '--data', newFolder(), '--port', '0'];
     const { process: child, output, finished } = command({}, args, '', { detached: true });
@@ -141,7 +141,7 @@ describe('pawl dev', () => {
     expect([code, stdout]).toEqual([0, '']);
   });
 
-  it('says in a sentence that the port is taken, with exit code 2', async () => {
+  it('pawl dev says in a sentence that the port is taken, with exit code 2', async () => {
     const blocker = createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => blocker.once('listening', resolve));
     const { port } = blocker.address() as AddressInfo;
@@ -153,14 +153,14 @@ describe('pawl dev', () => {
 });
 
 describe('pawl serve', () => {
-  it('refuses to start when nobody could be let in', async () => {
+  it('pawl serve refuses to start when nobody could sign in', async () => {
     const database = await testDatabase();
     onTestFinished(() => database.drop());
     const result = await pawl({ DATABASE_URL: database.connectionString }, 'serve', '--port', '0');
     expect(result).toMatchObject({ code: 2, stderr: expect.stringContaining('pawl keys create') });
   });
 
-  it('refuses the embedded database, and says what to do', async () => {
+  it('pawl serve refuses the embedded database, and says what to do', async () => {
     const result = await pawl({}, 'serve', '--insecure', '--port', '0');
     expect(result).toMatchObject({ code: 2, stderr: expect.stringContaining('set DATABASE_URL') });
   });

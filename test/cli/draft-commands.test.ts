@@ -26,7 +26,7 @@ async function publish(definition: JsonObject): Promise<void> {
 }
 
 describe('pawl show and pawl drafts', () => {
-  it('keep a draft, make it live, and go back to an older version', async () => {
+  it('pawl drafts saves, publishes and drops a draft, and pawl show prints any version', async () => {
     const flow = (text: string) => chain('drafted', { ...echo('a'), parameters: { text } });
     await publish(flow('one'));
     const saved = await there('drafts', 'save', file('drafted.json', flow('two')));
@@ -51,7 +51,7 @@ describe('pawl show and pawl drafts', () => {
 });
 
 describe('pawl admin', () => {
-  it('lists tenants, and shows and changes a quota', async () => {
+  it('pawl admin lists tenants, and shows and changes a quota', async () => {
     await publish(chain('ours', echo('a')));
     expect((await there('admin', 'tenants')).stdout).toMatch(/^default +none +\d+ +\d+$/m);
     const set = await there('admin', 'quota', 'acme', '--preset', 'free', '--limit', 'concurrentRuns=7', 'cron=true');
@@ -69,7 +69,7 @@ describe('pawl admin', () => {
 });
 
 describe('pawl list', () => {
-  it('finds executions by their request, and by how old they are', async () => {
+  it('pawl list finds executions by request id and by age', async () => {
     await publish(chain('listed', echo('a')));
     for (const request of ['r1', 'r2']) await there('start', 'listed', '--request-id', request);
     const count = async (...args: string[]) =>

@@ -23,7 +23,7 @@ afterAll(async () => {
 const lifecycle = (...args: string[]) => pawl({ PAWL_URL: dev.url }, 'lifecycle', ...args);
 
 describe('pawl lifecycle', () => {
-  it('imports, triggers, shows and acknowledges', async () => {
+  it('pawl lifecycle imports, triggers, shows and acknowledges', async () => {
     const imported = async () => (await lifecycle('import', loan, '--policies', policies)).stdout.split('\n');
     const warning = expect.stringMatching(
       /^warning\[WORKFLOW_MISSING\]: there is no workflow `notify-underwriter`; publish it/,
@@ -74,7 +74,7 @@ describe('pawl lifecycle', () => {
     );
   });
 
-  it('sends what is dead again', async () => {
+  it('pawl lifecycle requeue sends a dead delivery again', async () => {
     // Nobody has published the workflow that the loan's policies start.
     const dead = async (): Promise<{ ackGuid: string }[]> =>
       (JSON.parse((await lifecycle('deliveries', '--stage', 'dead', '--json')).stdout) as { data: [] }).data;
@@ -89,7 +89,7 @@ describe('pawl lifecycle', () => {
     expect((await lifecycle('deliveries', '--stage', 'Failed')).stdout).toBe('no deliveries are Failed\n');
   });
 
-  it('says what is wrong, and ends with the code of it', async () => {
+  it('pawl lifecycle explains each mistake, with the right exit code', async () => {
     await lifecycle('import', loan);
     expect(await lifecycle('trigger', 'prod/loan', 'x', 'aprove')).toMatchObject({
       code: 1,
@@ -115,7 +115,7 @@ describe('pawl lifecycle', () => {
 });
 
 describe('the client of the SDK', () => {
-  it('works through what is due to a consumer', async () => {
+  it('the SDK client works through the deliveries of a consumer', async () => {
     const { lifecycles, consumers, deliveries } = createClient({ url: dev.url });
     await lifecycles.import({
       definition: JSON.parse(readFileSync(loan, 'utf8')) as Record<string, unknown>,

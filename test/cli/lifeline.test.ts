@@ -38,7 +38,9 @@ function isAlive(pid: number): boolean {
   }
 }
 
-it('goes with bin/pawl when that is killed, and leaves the data folder to the next', { timeout: 60_000 }, async () => {
+it('the child process of bin/pawl ends when bin/pawl is killed, and frees the data folder', {
+  timeout: 60_000,
+}, async () => {
   const args = ['dev', '--data', join(folder, 'data'), '--port', '0'];
   const parent = spawn(process.execPath, ['-e', PARENT, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
   for await (const line of createInterface({ input: parent.stdout })) {

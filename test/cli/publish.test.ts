@@ -34,8 +34,8 @@ async function publish(definition: JsonObject | string, ...flags: string[]): Pro
   return { code, ...output };
 }
 
-describe('a graph', () => {
-  it('is created and published, then changed through a draft', async () => {
+describe('pawl publish of a graph', () => {
+  it('a published graph is created, and later changed through a draft', async () => {
     const first = await publish(echo('typed', 'one'));
     expect(first).toEqual({ code: 0, stdout: '✓ typed: version 1, Active\n', stderr: '' });
     const second = await publish(echo('typed', 'two'), '--json');
@@ -51,11 +51,11 @@ describe('a graph', () => {
     expect((await api().get('/workflows/typed')).body).toMatchObject({ currentVersion: 2, hasDraft: false });
   });
 
-  it('may wait to be activated', async () => {
+  it('a graph published with --no-activate stays a draft', async () => {
     expect((await publish(echo('later'), '--no-activate')).stdout).toBe('✓ later: version 1, Draft\n');
   });
 
-  it('that the server refuses is shown where it stands in the file', async () => {
+  it('a problem that the server finds is shown at its place in the file', async () => {
     const definition = echo('lacking');
     const [node] = definition.nodes as JsonObject[];
     const { code, stdout } = await publish({ ...definition, nodes: [{ ...node, actionType: 'core.ecko' }] });
@@ -66,7 +66,7 @@ describe('a graph', () => {
     expect(stdout).toContain('was not published');
   });
 
-  it('with problems is not sent', async () => {
+  it('a graph that fails the local check is not sent to the server', async () => {
     const { code, stdout } = await publish({ ...echo('wrong'), startNode: 'nowhere' });
     expect(code).toBe(1);
     expect(stdout).toContain('/startNode');
@@ -74,8 +74,8 @@ describe('a graph', () => {
   });
 });
 
-describe('a pipeline', () => {
-  it('is created, then replaced', async () => {
+describe('pawl publish of a pipeline', () => {
+  it('a published pipeline is created, and later replaced', async () => {
     const pipeline = (url: string) => ({ name: 'piped', tasks: { call: { url } } });
     expect((await publish(pipeline('http://127.0.0.1:1/a'))).stdout).toBe('✓ piped: version 1, Active\n');
     expect((await publish(pipeline('http://127.0.0.1:1/b'))).stdout).toBe('✓ piped: version 2, Active\n');
@@ -83,14 +83,14 @@ describe('a pipeline', () => {
 });
 
 describe('when it cannot', () => {
-  it('says that no server answers, and what to do', async () => {
+  it('pawl publish without a server says that no server answers, and what to do', async () => {
     const { code, stderr } = await publish(echo('nobody'), '--url', 'http://127.0.0.1:1');
     expect(code).toBe(1);
     expect(stderr).toContain('pawl dev');
     expect(stderr).toContain('--url');
   });
 
-  it('refuses a file that is not JSON', async () => {
+  it('pawl publish refuses a file that is not JSON', async () => {
     expect((await publish('{ "id": ')).code).toBe(1);
   });
 });

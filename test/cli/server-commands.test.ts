@@ -38,7 +38,7 @@ async function publish(definition: JsonObject): Promise<void> {
 }
 
 describe('pawl start', () => {
-  it('prints the id of the execution, and nothing else', async () => {
+  it('pawl start prints only the execution id, and the same request id gives the same id', async () => {
     const started = await there('start', 'hello-pawl');
     expect(started).toMatchObject({ code: 0, stderr: '' });
     expect(started.stdout.trim()).toMatch(ID);
@@ -48,7 +48,7 @@ describe('pawl start', () => {
     expect(first).toBe(second);
   });
 
-  it('with --wait follows it to its end', async () => {
+  it('pawl start --wait follows the execution to its end', async () => {
     const trigger = join(folder, 'trigger.json');
     writeFileSync(trigger, '{"name":"Ada"}');
     const { code, stdout } = await there('start', 'hello-pawl', '--trigger', `@${trigger}`, '--wait');
@@ -63,7 +63,7 @@ describe('pawl start', () => {
     });
   });
 
-  it('with --wait says when a retry is due', async () => {
+  it('pawl start --wait says when a retry is due', async () => {
     const policies = { retry: { maxAttempts: 2, baseDelayMs: 3_600_000, jitter: false } };
     await publish(chain('unlucky', { id: 'work', actionType: 'core.sometimes-fails', parameters: {}, policies }));
     const following = command({ PAWL_URL: dev.url }, ['start', 'unlucky', '--wait']);
@@ -72,7 +72,7 @@ describe('pawl start', () => {
     expect(await following.finished).toMatchObject({ code: 3 });
   });
 
-  it('has the outcome as its exit code', async () => {
+  it('pawl start --wait returns the outcome as its exit code', async () => {
     const failing = { id: 'boom', actionType: 'core.fail', parameters: { message: 'no' } };
     await publish({ id: 'failing', displayName: 'Failing', startNode: 'boom', nodes: [failing] });
     await publish({ ...chain('late', sleep('nap', 60_000)), timeoutMs: 1_000 });
@@ -86,14 +86,14 @@ describe('pawl start', () => {
     expect(await following.finished).toMatchObject({ code: 3, stdout: expect.stringContaining('Cancelled in') });
   });
 
-  it('says so when it lacks what the trigger should have brought', async () => {
+  it('pawl start --wait hints at --trigger when the trigger lacks a value', async () => {
     await publish(chain('asking', { ...echo('a'), parameters: { id: '{{ trigger.id }}' } }));
     const hint = "help: the trigger did not have it; give it with --trigger '{…}'";
     expect((await there('start', 'asking', '--wait')).stdout).toContain(hint);
     expect((await there('start', 'asking', '--wait', '-t', '{"id":7}')).stdout).not.toContain(hint);
   });
 
-  it('says what to do when there is no such workflow, or no JSON', async () => {
+  it('pawl start says what to do when the workflow is unknown or the trigger is not JSON', async () => {
     const { code, stderr } = await there('start', 'helo-pawl');
     expect(code).toBe(1);
     expect(stderr).toContain('did you mean hello-pawl? `pawl workflows`');
@@ -104,8 +104,8 @@ describe('pawl start', () => {
   });
 });
 
-describe('pawl run beside a server that uses the folder', () => {
-  it('runs on that server, where the execution can be looked up', async () => {
+describe('pawl run beside a server on the same data folder', () => {
+  it('pawl run uses the running server, where the execution can be looked up', async () => {
     const flow = file('beside.json', chain('beside', echo('a'), echo('b')));
     const run = await pawl({}, 'run', flow, '--data', data, '--json');
     expect(run).toMatchObject({ code: 0, stderr: '' });
@@ -118,13 +118,13 @@ describe('pawl run beside a server that uses the folder', () => {
     expect(shown.stderr).toContain(`running on ${dev.url}`);
   });
 
-  it('shows what that server refuses, in the file', async () => {
+  it('pawl run shows in the file what the running server refuses', async () => {
     const flow = file('wrong.json', chain('wrong', { ...echo('a'), actionType: 'core.ecko' }));
     const run = await pawl({}, 'run', flow, '--data', data);
     expect(run).toMatchObject({ code: 1, stdout: expect.stringContaining('did you mean `core.echo`?') });
   });
 
-  it('runs the steps of every task queue itself when nobody else would', async () => {
+  it('pawl run without a server runs the steps of every task queue itself', async () => {
     const metadata = { planVersion: '1', createdAt: '2026-02-22T10:00:00Z', createdBy: 'tests', schemaVersion: 'v1' };
     const steps = [{ stepId: 'a', type: 'core.echo', inputs: {}, timeout: '10s', dispatch: { taskQueue: 'q' } }];
     const scope = { tenantId: 'default', projectId: 'p', environmentId: 'e', repoSha: 's' };
@@ -133,7 +133,7 @@ describe('pawl run beside a server that uses the folder', () => {
     expect(JSON.parse(stdout)).toMatchObject({ status: 'Succeeded' });
   });
 
-  it('starts no second one', async () => {
+  it('pawl dev refuses to start a second server on the same folder or port', async () => {
     expect(await pawl({}, 'dev', '--data', data, '--port', '0')).toMatchObject({
       code: 2,
       stderr: expect.stringContaining(`Pawl is running already, at ${dev.url}`),
@@ -145,7 +145,7 @@ describe('pawl run beside a server that uses the folder', () => {
     });
   });
 
-  it('is seen by the doctor', async () => {
+  it('pawl doctor finds the running server', async () => {
     const { port } = new URL(dev.url);
     const { code, stdout } = await pawl({}, 'doctor', '--data', data, '--port', port);
     expect(code).toBe(0);
@@ -154,8 +154,8 @@ describe('pawl run beside a server that uses the folder', () => {
   });
 });
 
-describe('what people mistype', () => {
-  it('is said in words of the command line, with exit code 2', async () => {
+describe('mistyped commands', () => {
+  it('a mistyped value is explained in the words of the command line, with exit code 2', async () => {
     const refusals: [string[], string][] = [
       [['list', '--limit', 'abc'], 'It is a whole number from 1 to 200.'],
       [['list', '--status', 'Faild'], 'Did you mean Failed?'],
@@ -173,7 +173,7 @@ describe('what people mistype', () => {
     }
   });
 
-  it('an execution that is not there is', async () => {
+  it('an unknown execution id is explained, with a hint at pawl list', async () => {
     for (const name of ['describe', 'logs', 'retry', 'cancel']) {
       const { code, stderr } = await there(name, NOWHERE);
       expect([code, stderr]).toEqual([
@@ -183,7 +183,7 @@ describe('what people mistype', () => {
     }
   });
 
-  it('a server that is not Pawl is', async () => {
+  it('an address where another program answers is reported as not Pawl', async () => {
     const stranger = createServer((_request, answer) => {
       answer.setHeader('content-type', 'application/json').end('{"hello":"world"}');
     }).listen(0, '127.0.0.1');
@@ -207,7 +207,7 @@ describe('what people mistype', () => {
 });
 
 describe('a server that is restarted', () => {
-  it('is found again by those who follow an execution', async () => {
+  it('commands that follow an execution find the server again after a restart', async () => {
     const port = Number(new URL(dev.url).port);
     const id = (await there('start', 'long')).stdout.trim();
     const logs = command({ PAWL_URL: dev.url }, ['logs', id, '--follow']);
@@ -226,8 +226,8 @@ describe('a server that is restarted', () => {
   });
 });
 
-describe('what is going on', () => {
-  it('is told by stats, failures, waits and find, also as JSON', async () => {
+describe('commands that show the state of a server', () => {
+  it('pawl stats, failures, waits and find show the state of the server, also as JSON', async () => {
     const { stdout } = await there('start', 'hello-pawl', '--request-id', 'to-be-found', '--wait', '--json');
     const { executionId } = JSON.parse(stdout) as { executionId: string };
     for (const command of ['stats', 'failures', 'waits']) {
@@ -238,7 +238,7 @@ describe('what is going on', () => {
     expect((await there('find', 'nothing-at-all')).stdout).toBe('nothing is called "nothing-at-all"\n');
   });
 
-  it('bulk counts first, and acts with --yes', async () => {
+  it('pawl bulk shows the count first, and acts with --yes', async () => {
     const chosen = ['bulk', 'cancel', '--workflow', 'hello-pawl', '--reason', 'a test'];
     expect((await there(...chosen)).stdout).toMatch(/^cancel: \d+ executions\. Do it with --yes\n$/);
     expect((await there(...chosen, '--yes')).stdout).toMatch(/^done: \d+ done, \d+ skipped, 0 failed\n$/);
@@ -249,7 +249,7 @@ describe('what is going on', () => {
 describe('a pipeline whose tasks failed', () => {
   const FLAKY = { name: 'flaky', tasks: { call: { url: 'http://127.0.0.1:9/x', retries: 0 }, nap: { sleep: '10ms' } } };
 
-  it('is completed, and marked wherever it is shown', async () => {
+  it('a pipeline with failed tasks succeeds, and every command marks it as partly failed', async () => {
     expect(await there('publish', file('flaky.json', FLAKY))).toMatchObject({ code: 0 });
     const plain = await there('start', 'flaky', '--wait');
     expect(plain).toMatchObject({ code: 0, stdout: expect.stringContaining(', although 1 node failed') });
@@ -274,8 +274,8 @@ describe('a pipeline whose tasks failed', () => {
   });
 });
 
-describe('what a server keeps of a workflow', () => {
-  it('is listed, compared, switched off and deleted', async () => {
+describe('commands for the workflows of a server', () => {
+  it('workflows and their versions are listed, compared, disabled, archived and deleted', async () => {
     await publish(chain('kept', echo('a', { n: 1 })));
     await publish(chain('kept', echo('a', { n: 2 })));
     const { data } = JSON.parse((await there('versions', 'kept', '--json')).stdout) as { data: unknown[] };
@@ -300,15 +300,15 @@ describe('what a server keeps of a workflow', () => {
   });
 });
 
-describe('the folder in which a command is typed', () => {
+describe('the data folder in which a command is typed', () => {
   const here = (...args: string[]) => pawl({ PAWL_DATABASE_DATA_DIR: data }, ...args);
 
-  it('has a server, wherever that listens', async () => {
+  it('a command finds the server of its data folder, wherever that server listens', async () => {
     const started = await here('start', 'hello-pawl', '--wait');
     expect(started).toMatchObject({ code: 0, stderr: '' });
   });
 
-  it('has no server: what was run in it can be looked at', async () => {
+  it('a command in a data folder without a server still shows the executions that ran there', async () => {
     const alone = (...args: string[]) => pawl({ PAWL_DATABASE_DATA_DIR: join(folder, 'alone') }, ...args);
     const ran = await alone('run', file('alone.json', chain('alone', echo('a'))), '--json');
     const { executionId } = JSON.parse(ran.stdout) as { executionId: string };
@@ -318,8 +318,8 @@ describe('the folder in which a command is typed', () => {
   });
 });
 
-describe('what the dashboard does by hand', () => {
-  it('pawl catalog switches actions and connectors off and on, and deprecates', async () => {
+describe('commands for what the dashboard does', () => {
+  it('pawl catalog disables, enables and deprecates actions and connectors', async () => {
     const { stdout } = await there('catalog', 'list');
     expect(stdout).toMatch(/^http +enabled/m);
     expect(await there('catalog', 'disable', 'http.request')).toMatchObject({
@@ -337,7 +337,7 @@ describe('what the dashboard does by hand', () => {
     expect(await there('catalog', 'disable', 'core.nothing')).toMatchObject({ code: 1 });
   });
 
-  it('pawl documents adds versions and renders them; pawl templates makes a workflow', async () => {
+  it('pawl documents adds versions and renders them, and pawl templates creates a workflow', async () => {
     const letter = (text: string) => JSON.stringify({ displayName: 'Welcome', bodyTemplate: text });
     expect((await there('documents', 'add', 'letters/welcome', letter('Hi {{ answers.name }}'))).stdout).toBe(
       'letters/welcome: version 1\n',
@@ -355,7 +355,7 @@ describe('what the dashboard does by hand', () => {
     expect(made).toMatchObject({ code: 0, stdout: 'is-it-up: Draft\n' });
   });
 
-  it('pawl triggers makes a schedule, fires it, switches it and deletes it; pawl audit list tells of it', async () => {
+  it('pawl triggers creates, fires, disables and deletes a schedule, and pawl audit list shows it', async () => {
     const config = '{"cron":"30 2 * * *"}';
     const { stdout } = await there('triggers', 'create', 'hello-pawl', '--type', 'Schedule', '--settings', config);
     const id = stdout.trim();
@@ -370,7 +370,7 @@ describe('what the dashboard does by hand', () => {
     expect((await there('audit', 'list', '--action', 'trigger')).stdout).toContain(`trigger/${id}`);
   });
 
-  it('pawl secrets and connections keep what no command shows; pawl triggers test sends a signed sample', async () => {
+  it('pawl connections and secrets never show a secret, and pawl triggers test sends a signed sample', async () => {
     writeFileSync(join(folder, 'token.txt'), 'the-crm-token');
     await there('secrets', 'set', 'crm/token', '--file', join(folder, 'token.txt'));
     const secrets = ['--secrets', `@${file('secrets.json', { token: { provider: 'table', key: 'crm/token' } })}`];

@@ -60,7 +60,7 @@ async function start(...leaves: string[]) {
   return { status, cancel: () => client.executions.cancel(executionId, { reason: 'not wanted' }) };
 }
 
-it('says whose error it was, and goes on', { timeout: 60_000 }, async () => {
+it('pawl dev names the action that left an error behind, and keeps running', { timeout: 60_000 }, async () => {
   const { status } = await start('timer', 'promise', 'text');
   await expect.poll(status).toBe('Succeeded');
   for (const message of ['late in a timer', 'nobody waited', 'a mere text']) {
@@ -71,7 +71,7 @@ it('says whose error it was, and goes on', { timeout: 60_000 }, async () => {
   expect(dev.process.exitCode).toBeNull();
 });
 
-it('outlives a listener that throws when its attempt is told to stop', { timeout: 60_000 }, async () => {
+it('pawl dev survives a listener that throws when its attempt is told to stop', { timeout: 60_000 }, async () => {
   const { status, cancel } = await start('listener');
   await expect.poll(status).toBe('Running');
   await cancel();
@@ -81,7 +81,7 @@ it('outlives a listener that throws when its attempt is told to stop', { timeout
   expect(dev.process.exitCode).toBeNull();
 });
 
-it('says which action ended the process', { timeout: 60_000 }, async () => {
+it('pawl run says which action ended the process', { timeout: 60_000 }, async () => {
   const flow = join(folder, 'exit.json');
   const node = { id: 'leave', actionType: 'test.careless', parameters: { what: 'exit' } };
   writeFileSync(flow, JSON.stringify(chain('exit', node)));
@@ -92,7 +92,7 @@ it('says which action ended the process', { timeout: 60_000 }, async () => {
   expect(code).toBe(7);
 });
 
-it('lets `pawl run` go on after an error that an action left behind', { timeout: 60_000 }, async () => {
+it('pawl run goes on after an error that an action left behind', { timeout: 60_000 }, async () => {
   const flow = join(folder, 'promise.json');
   writeFileSync(
     flow,

@@ -17,7 +17,7 @@ const SCRIPT = '/usr/bin/script';
 const LINEAR = join(ROOT, 'examples/graph/linear.json');
 
 describe('help', () => {
-  it('names every command, with examples and exit codes', async () => {
+  it('pawl --help names every command, with examples and exit codes', async () => {
     const { code, stdout } = await pawl({}, '--help');
     expect(code).toBe(0);
     for (const name of ['dev', 'run', 'start', 'logs', 'signal', 'doctor', 'migrate', 'workflows'])
@@ -29,11 +29,11 @@ describe('help', () => {
     expect(same.stdout).toBe(one.stdout);
   });
 
-  it('prints the version', async () => {
+  it('pawl --version prints the version', async () => {
     expect(await pawl({}, '--version')).toMatchObject({ code: 0, stdout: `${packageJson.version}\n` });
   });
 
-  it('suggests what was meant, with exit code 2', async () => {
+  it('a mistyped command gets a suggestion, with exit code 2', async () => {
     expect(await pawl({}, 'vaildate', LINEAR)).toMatchObject({
       code: 2,
       stderr: expect.stringMatching(/^pawl: unknown command 'vaildate'\n\(Did you mean validate\?\)/),
@@ -59,8 +59,8 @@ describe('help', () => {
   });
 });
 
-describe('several definitions', () => {
-  it('are checked in a folder or by a pattern, and what is no definition is left alone', async () => {
+describe('pawl validate', () => {
+  it('pawl validate checks a folder or a pattern, and leaves files alone that are no definition', async () => {
     writeFileSync(join(folder, 'bad.json'), '{"name":"x","tasks":{}}');
     writeFileSync(join(folder, 'settings.json'), '{"colour":"red"}');
     const examples = join(ROOT, 'examples');
@@ -77,13 +77,13 @@ describe('several definitions', () => {
     expect(await pawl({}, 'validate', join(folder, '*.yaml'))).toMatchObject({ code: 2 });
   });
 
-  it('or one from standard input', async () => {
+  it('pawl validate reads a definition from standard input', async () => {
     const piped = await command({}, ['validate', '-', '--json'], '{"name":"x","tasks":{}}').finished;
     expect(piped.code).toBe(1);
     expect(JSON.parse(piped.stdout)).toMatchObject({ ok: false, format: 'pipeline' });
   });
 
-  it.skipIf(!existsSync(SCRIPT))('or one that somebody types', async () => {
+  it.skipIf(!existsSync(SCRIPT))('pawl validate reads a definition that is typed in a terminal', async () => {
     const typed = spawn(SCRIPT, ['-qec', `${ROOT}bin/pawl validate -`, '/dev/null'], { stdio: 'pipe' });
     typed.stdin.end('{"name":"typed","tasks":{}}\n');
     let shown = '';
@@ -91,7 +91,7 @@ describe('several definitions', () => {
     expect(shown).toContain('standard input: 1 problem');
   });
 
-  it('know the actions of a folder', async () => {
+  it('pawl validate --actions knows the actions of a folder', async () => {
     const actions = join(ROOT, 'examples/connector');
     const flow = join(folder, 'github.json');
     const node = { id: 'a', actionType: 'github.create-isue', parameters: {} };
@@ -109,7 +109,7 @@ describe('several definitions', () => {
 });
 
 describe('actions of your own', () => {
-  it('may lie anywhere: what they import of Pawl comes from the Pawl that runs', async () => {
+  it('actions may lie in any folder, and import the Pawl that runs them', async () => {
     const actions = mkdtempSync(join(folder, 'actions-'));
     const shout = `import { defineAction } from 'pawl'; import { z } from 'zod';
       export const shout = defineAction({ type: 'my.shout', version: '1.0.0', connector: 'my', category: 'Mine',
@@ -135,7 +135,7 @@ describe('actions of your own', () => {
 });
 
 describe('a database that cannot be used', () => {
-  it('is explained with the next step, and no password', async () => {
+  it('a database that cannot be used is explained with the next step and without a password', async () => {
     const admin = new URL(inject('adminUrl'));
     const url = (change: (url: URL) => void) => {
       const changed = new URL(admin);
@@ -165,7 +165,7 @@ describe('a database that cannot be used', () => {
     }
   });
 
-  it('or a folder is', async () => {
+  it('a database folder that cannot be used is explained, with exit code 2', async () => {
     for (const data of ['/etc/hostname/x', ...(process.platform === 'linux' ? ['/proc/x'] : [])]) {
       expect(await pawl({}, 'run', join(ROOT, 'examples/graph/fan-out-fan-in.json'), '--data', data)).toMatchObject({
         code: 2,
@@ -176,7 +176,7 @@ describe('a database that cannot be used', () => {
 });
 
 describe('pawl doctor', () => {
-  it('starts the embedded database once, leaves nothing, and says how to put right what is wrong', async () => {
+  it('pawl doctor passes every check with the embedded database, and says how to fix a problem', async () => {
     const data = join(folder, 'doctor');
     const healthy = await pawl({}, 'doctor', '--data', data, '--port', '0', '--json');
     const { ok, findings } = JSON.parse(healthy.stdout) as { ok: boolean; findings: { check: string }[] };

@@ -38,21 +38,24 @@ describe('a connection', () => {
     ['token', { token: 'canary-t' }, 'authorization', 'Bearer canary-t'],
     ['header', { header: 'X-Api-Key', value: 'canary-h' }, 'x-api-key', 'canary-h'],
     ['basic', { username: 'ada', password: 'canary-b' }, 'authorization', `Basic ${btoa('ada:canary-b')}`],
-  ])('of kind %s is put on the request, and shown nowhere', async (kind, fields, header, value) => {
-    const made = await connect({ name: `crm-${kind}`, kind, ...fields, allowedHosts: [remote().host] });
-    expect(JSON.stringify(made)).not.toContain('canary');
-    expect(await request(`crm-${kind}`, `${remote().url}/${kind}`)).toMatchObject({ status: 'Succeeded' });
-    expect(remote().seen.at(-1)!.headers[header]).toBe(value);
-    const show = () => server.get(`/api/v1/connections/crm-${kind}`);
-    // Nobody waits until the last use is noted.
-    await expect.poll(async () => (await show()).body.lastUsedAt).toEqual(expect.any(String));
-    const shown = await show();
-    expect(shown.body).toMatchObject({ name: `crm-${kind}`, kind, status: 'ready' });
-    expect(shown.body.usedBy).toEqual([{ kind: 'workflow', id: `asks-${workflows}` }]);
-    expect(JSON.stringify([shown.body, (await server.get('/api/v1/connections')).body])).not.toContain('canary');
-  });
+  ])(
+    'a connection of kind %s is put on the request, and its secret is shown nowhere',
+    async (kind, fields, header, value) => {
+      const made = await connect({ name: `crm-${kind}`, kind, ...fields, allowedHosts: [remote().host] });
+      expect(JSON.stringify(made)).not.toContain('canary');
+      expect(await request(`crm-${kind}`, `${remote().url}/${kind}`)).toMatchObject({ status: 'Succeeded' });
+      expect(remote().seen.at(-1)!.headers[header]).toBe(value);
+      const show = () => server.get(`/api/v1/connections/crm-${kind}`);
+      // Nobody waits until the last use is noted.
+      await expect.poll(async () => (await show()).body.lastUsedAt).toEqual(expect.any(String));
+      const shown = await show();
+      expect(shown.body).toMatchObject({ name: `crm-${kind}`, kind, status: 'ready' });
+      expect(shown.body.usedBy).toEqual([{ kind: 'workflow', id: `asks-${workflows}` }]);
+      expect(JSON.stringify([shown.body, (await server.get('/api/v1/connections')).body])).not.toContain('canary');
+    },
+  );
 
-  it('is used by the task of a pipeline', async () => {
+  it('a task of a pipeline uses a connection', async () => {
     await connect({ name: 'shop', kind: 'token', token: 'canary-p' });
     const tasks = { call: { url: `${remote().url}/task`, method: 'GET', connection: 'shop' } };
     expect((await server.post('/api/v1/workflows', { name: 'with-shop', tasks })).status).toBe(201);
@@ -64,7 +67,7 @@ describe('a connection', () => {
     expect(remote().seen.find(({ path }) => path === '/task')?.headers.authorization).toBe('Bearer canary-p');
   });
 
-  it('is put on every message to the webhook of a consumer, and goes to no other host', async () => {
+  it('the connection of a webhook consumer is put on every message, and goes to no other host', async () => {
     await connect({ name: 'inbox', kind: 'token', token: 'canary-w', allowedHosts: [remote().host] });
     const consumer = { code: 'inbox', kind: 'webhook', url: `${remote().url}/inbox`, subscriptions: [{ env: 'prod' }] };
     const refused = await server.post('/api/v1/consumers', { ...consumer, connection: 'nobody' });
@@ -98,7 +101,7 @@ describe('a connection', () => {
     ).not.toHaveProperty('connection');
   });
 
-  it('is rotated at once', async () => {
+  it('a rotated connection sends its new token at once', async () => {
     await connect({ name: 'rotated', kind: 'token', token: 'before' });
     await request('rotated', remote().url);
     const { status, body } = await server.ask('PUT', '/api/v1/connections/rotated', { body: { token: 'after' } });
@@ -115,7 +118,7 @@ describe('a connection', () => {
     ['another tokenUrl', { tokenUrl: 'http://login.crm.example/token' }],
     ['another connector', { connector: 'slack' }],
     ['another kind', { kind: 'token' }],
-  ])('is led to %s only with its secret', async (what, change) => {
+  ])('a connection is changed to %s only if its secret is given again', async (what, change) => {
     const name = what.replaceAll(' ', '-');
     const tokenUrl = 'https://login.crm.example/token';
     const checkUrl = 'https://api.crm.example/me';
@@ -133,7 +136,7 @@ describe('a connection', () => {
     expect((await server.get(`/api/v1/connections/${name}`)).body).toMatchObject(change);
   });
 
-  it('is kept from hosts, and looked at elsewhere on the same host, without its secret', async () => {
+  it('a connection may be limited to hosts, and get another checkUrl on the same host, without its secret', async () => {
     await connect({ name: 'narrowed', kind: 'token', token: 'kept', checkUrl: `${remote().url}/me` });
     const put = (body: JsonObject) => server.ask('PUT', '/api/v1/connections/narrowed', { body });
     expect((await put({ allowedHosts: [remote().host, 'other.example'] })).status).toBe(200);
@@ -142,7 +145,7 @@ describe('a connection', () => {
     expect(remote().seen.at(-1)!.headers.authorization).toBe('Bearer kept');
   });
 
-  it('is checked by its checkUrl', async () => {
+  it('a connection is checked by its checkUrl', async () => {
     await connect({ name: 'checked', kind: 'token', token: 'good', checkUrl: `${remote().url}/me` });
     remote().answer = ({ headers }) => ({ status: headers.authorization === 'Bearer good' ? 200 : 401 });
     const check = async () => (await server.post('/api/v1/connections/checked/check')).body;
@@ -152,7 +155,7 @@ describe('a connection', () => {
     expect((await server.get('/api/v1/connections/checked')).body.check).toMatchObject({ ok: false });
   });
 
-  it('that is refused fails the node with its name, and not with its value', async () => {
+  it('a refused credential fails the node with the name of the connection and without its value', async () => {
     await connect({ name: 'expired', kind: 'token', token: 'canary-x' });
     remote().answer = ({ headers }) => ({ status: 401, body: { you_sent: headers.authorization as Json } });
     const result = await request('expired', remote().url);
@@ -162,7 +165,7 @@ describe('a connection', () => {
     expect(JSON.stringify(seen.body)).not.toContain('canary-x');
   });
 
-  it('that is removed fails the node clearly', async () => {
+  it('a removed connection fails the node with CONNECTION_NOT_FOUND', async () => {
     await connect({ name: 'gone', kind: 'token', token: 't' });
     await request('gone', remote().url);
     expect((await server.ask('DELETE', '/api/v1/connections/gone')).status).toBe(204);
@@ -176,14 +179,14 @@ describe('a connection', () => {
 });
 
 describe('a credential', () => {
-  it('goes to no host but those that are allowed', async () => {
+  it('a credential goes to no host outside allowedHosts', async () => {
     await connect({ name: 'fenced', kind: 'token', token: 'canary-f', allowedHosts: ['api.example.com'] });
     const before = remote().seen.length;
     expect(await request('fenced', remote().url)).toMatchObject({ error: { code: 'CONNECTION_HOST_REFUSED' } });
     expect(remote().seen).toHaveLength(before);
   });
 
-  it('follows a redirect to no other origin, whatever its header is called', async () => {
+  it('a credential does not follow a redirect to another origin, whatever its header is called', async () => {
     await connect({ name: 'moved', kind: 'header', header: 'X-Plain', value: 'canary-m' });
     const other = `http://localhost:${new URL(remote().url).port}/there`;
     remote().answer = ({ path }) => (path === '/here' ? { status: 302, headers: { location: other } } : {});
@@ -193,7 +196,7 @@ describe('a credential', () => {
     expect(remote().seen.at(-1)!.headers).not.toHaveProperty('x-plain');
   });
 
-  it("is the person's own where there is one, and the tenant's otherwise", async () => {
+  it("a credential is the person's own if there is one, and the tenant's otherwise", async () => {
     await connect({ name: 'mixed', kind: 'token', token: 'of-all' });
     await connect({ name: 'mixed', kind: 'token', token: 'of-bob', principal: 'bob' });
     const principal = (userId: string) => ({ principal: { userId, displayName: userId, email: null } });
@@ -204,7 +207,7 @@ describe('a credential', () => {
     expect((await server.get('/api/v1/connections/mixed?principal=bob')).body).toMatchObject({ principal: 'bob' });
   });
 
-  it('of another tenant does not exist: S1', async () => {
+  it('a connection of another tenant does not exist (S1)', async () => {
     await connect({ name: 'theirs', kind: 'token', token: 'canary-o' });
     const token = await tokenFor({ tenant: 'umbrella' });
     for (const [method, path] of [
@@ -219,7 +222,7 @@ describe('a credential', () => {
     expect((await server.get('/api/v1/connections', { token })).body).toEqual({ data: [] });
   });
 
-  it('is sealed in the database', async () => {
+  it('a credential is sealed in the database', async () => {
     await connect({ name: 'sealed', kind: 'basic', username: 'u', password: 'canary-sealed' });
     const { rows } = await withClient(server.database.connectionString, (client) =>
       client.query<{ row: string }>(`select c::text || encode(sealed, 'escape') as row from connections c`),
@@ -229,7 +232,7 @@ describe('a credential', () => {
   });
 });
 
-describe('what is wrong with a connection', () => {
+describe('invalid connections', () => {
   it.each([
     [{ kind: 'nonsense' }, '/kind'],
     [{ kind: 'token' }, '/token'],
@@ -244,14 +247,14 @@ describe('what is wrong with a connection', () => {
       '/kind',
     ],
     [{ kind: 'oauth2-client-credentials', tokenUrl: 'nowhere', clientId: 'c', clientSecret: 's' }, '/tokenUrl'],
-  ])('is said at once, and nothing of it is repeated: %j', async (fields, path) => {
+  ])('an invalid connection is refused with the path of the problem: %j', async (fields, path) => {
     const { status, body } = await server.post('/api/v1/connections', { name: 'wrong', connector: 'http', ...fields });
     expect(status).toBe(400);
     const details = (body.error as JsonObject).details as JsonObject[];
     expect(details.map((detail) => detail.path)).toContain(path);
   });
 
-  it('is a name that is taken, and a name that is none', async () => {
+  it('a connection name that is taken is a conflict, and an invalid name is not found', async () => {
     await connect({ name: 'twice', kind: 'token', token: 't' });
     const again = await server.post('/api/v1/connections', {
       name: 'twice',
@@ -263,7 +266,7 @@ describe('what is wrong with a connection', () => {
     expect((await server.get('/api/v1/connections/no%20name')).status).toBe(404);
   });
 
-  it('is found when a workflow is published that names it', async () => {
+  it('publishing a workflow finds a connection that is unknown or belongs to another connector', async () => {
     const node = { id: 'ask', actionType: 'http.request', connection: 'nobody', parameters: { url: remote().url } };
     await server.post('/api/v1/workflows', chain('lost', node));
     const published = await server.post('/api/v1/workflows/lost/publish');

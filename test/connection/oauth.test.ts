@@ -39,7 +39,7 @@ async function ask(connection: string) {
 const sent = () => remote().seen.at(-1)!.headers.authorization!;
 
 describe('client credentials', () => {
-  it('are exchanged for a token once, and again when it is refused', async () => {
+  it('client credentials are exchanged for a token once, and again when the token is refused', async () => {
     await connect('machine', { kind: 'oauth2-client-credentials' });
     expect(await ask('machine')).toMatchObject({ status: 'Succeeded' });
     const first = sent();
@@ -53,7 +53,7 @@ describe('client credentials', () => {
     remote().answer = () => ({});
   });
 
-  it('that the server does not know fail clearly, and are told apart from a server that is away', async () => {
+  it('unknown client credentials fail as refused, and a server that is away fails as a network error', async () => {
     await connect('stranger', { kind: 'oauth2-client-credentials', clientSecret: 'canary-wrong' });
     const refused = await ask('stranger');
     expect(refused).toMatchObject({ status: 'Failed', error: { code: 'CREDENTIAL_REFUSED' } });
@@ -78,7 +78,7 @@ describe('a person who signs in', () => {
     return authority.signIn(body.authorizationUrl as string);
   }
 
-  it('lets us act for them, also after the token has ended, with refresh tokens that are good for one use', async () => {
+  it('a person signs in once, and the connection works after the token has ended, with one-use refresh tokens', async () => {
     expect(await connect('person', code())).toMatchObject({
       status: 'unauthorized',
       problem: expect.stringContaining('authorize'),
@@ -104,7 +104,7 @@ describe('a person who signs in', () => {
     expect(JSON.stringify(rows)).not.toContain(before.slice('Bearer '.length));
   });
 
-  it('is asked for a new token by one process only, when several need it at once', async () => {
+  it('a token that several processes need at once is renewed at most once by each', async () => {
     await connect('shared', code());
     await authorize('shared');
     const others = await Promise.all(
@@ -132,7 +132,7 @@ describe('a person who signs in', () => {
     }
   });
 
-  it('may take it back: the connection says so, until somebody signs in again', async () => {
+  it('a revoked authorization is shown on the connection until somebody signs in again', async () => {
     await connect('fickle', code());
     await authorize('fickle');
     expect(await ask('fickle')).toMatchObject({ status: 'Succeeded' });
@@ -151,7 +151,7 @@ describe('a person who signs in', () => {
     remote().answer = () => ({});
   });
 
-  it('cannot be made to end up at an address of somebody else', async () => {
+  it('the OAuth callback refuses a state that Pawl did not issue', async () => {
     await connect('careful', code());
     const { body } = await server.post('/api/v1/connections/careful/authorize');
     const state = new URL(body.authorizationUrl as string).searchParams.get('state')!;

@@ -93,7 +93,7 @@ describe.skipIf(program === null)('AWS Secrets Manager', { timeout: 120_000 }, (
     running?.process.kill();
   });
 
-  it('gives the latest version, an older one by its label, and bytes as text', async () => {
+  it('AWS gives the latest version, an older version by its label, and bytes as text', async () => {
     const provider = awsSecrets({ region, endpoint, prefix: 'pawl/{tenant}/' });
     expect(await provider.get({ key: 'crm/token' }, of('acme'))).toBe('second');
     expect(await provider.get({ key: 'crm/token', version: 'AWSPREVIOUS' }, of('acme'))).toBe('first');
@@ -101,7 +101,7 @@ describe.skipIf(program === null)('AWS Secrets Manager', { timeout: 120_000 }, (
     await provider.check!(AbortSignal.timeout(10_000));
   });
 
-  it('has nothing for another tenant, or under another name', async () => {
+  it('AWS gives nothing for another tenant or another name', async () => {
     const provider = awsSecrets({ region, endpoint, prefix: 'pawl/{tenant}/' });
     expect(await provider.get({ key: 'crm/token' }, of('other'))).toBeUndefined();
     expect(await provider.get({ key: 'nothing' }, of('acme'))).toBeUndefined();
@@ -130,7 +130,7 @@ describe('HashiCorp Vault', () => {
   const vault = (token = 'right') =>
     vaultSecrets({ address: url(), token, mount: 'secret', path: 'pawl/{tenant}', timeoutMs: 5_000 });
 
-  it('gives the latest version and an older one; nothing of what was deleted, or of another tenant', async () => {
+  it('Vault gives the latest version and an older one, and nothing deleted or of another tenant', async () => {
     expect(await vault().get({ key: 'crm/token' }, of('acme'))).toBe('second');
     expect(await vault().get({ key: 'crm/token', version: '1' }, of('acme'))).toBe('first');
     expect(await vault().get({ key: 'crm/token', version: '9' }, of('acme'))).toBeUndefined();
@@ -138,7 +138,7 @@ describe('HashiCorp Vault', () => {
     expect(await vault().get({ key: 'crm/token' }, of('other'))).toBeUndefined();
   });
 
-  it('that refuses the token, or is sealed, is away: the attempt is tried again, and health tells', async () => {
+  it('a Vault that refuses the token or is sealed fails the read, and a sealed Vault fails its check', async () => {
     await expect(vault('wrong').get({ key: 'crm/token' }, of('acme'))).rejects.toThrow('403: permission denied');
     await vault().check!(AbortSignal.timeout(5_000));
     state.isSealed = true;
@@ -185,7 +185,7 @@ describe('Google Secret Manager', () => {
   };
   afterAll(() => vi.unstubAllEnvs());
 
-  it('gives the latest version and an older one, and nothing of another tenant', async () => {
+  it('Google gives the latest version and an older one, and nothing of another tenant', async () => {
     const provider = google();
     expect(await provider.get({ key: 'crm/token' }, of('acme'))).toBe('second');
     expect(await provider.get({ key: 'crm/token', version: '1' }, of('acme'))).toBe('first');
@@ -194,7 +194,7 @@ describe('Google Secret Manager', () => {
     await provider.close!();
   });
 
-  it('that does not let us read is told apart from a secret that is not there, and one that is away fails its check', async () => {
+  it('Google refusing access is told apart from a missing secret, and a service that is away fails its check', async () => {
     const provider = google();
     state.mayRead = false;
     await expect(provider.get({ key: 'crm/token' }, of('acme'))).rejects.toThrow(
@@ -242,7 +242,7 @@ describe.skipIf(!hasOpenssl)('Azure Key Vault', () => {
   };
   afterAll(() => vi.unstubAllEnvs());
 
-  it('gives the latest version and an older one, and nothing of another tenant', async () => {
+  it('Azure gives the latest version and an older one, and nothing of another tenant', async () => {
     const provider = azure();
     expect(await provider.get({ key: 'crm/token' }, of('acme'))).toBe('second');
     expect(await provider.get({ key: 'crm/token', version: '1' }, of('acme'))).toBe('first');
@@ -251,7 +251,7 @@ describe.skipIf(!hasOpenssl)('Azure Key Vault', () => {
     expect(asked).toEqual(['https://vault.azure.net']);
   });
 
-  it('that does not let us read is told apart from a secret that is not there, and still answers its check', async () => {
+  it('Azure refusing access is told apart from a missing secret, and its check still succeeds', async () => {
     const provider = azure();
     state.mayRead = false;
     await expect(provider.get({ key: 'crm/token' }, of('acme'))).rejects.toThrow('it is Forbidden');

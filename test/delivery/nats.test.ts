@@ -48,7 +48,7 @@ describe.skipIf('missing' in program)('NATS JetStream as a consumer', () => {
     return messages;
   };
 
-  it('keeps a message once, under its ackGuid, however often it is sent', async () => {
+  it('NATS keeps a message once, under its ackGuid, however often the message is sent', async () => {
     await process.register(bus());
     const ackGuid = await process.post({ to: ['bus'], body: { n: 1 } });
     await process.dispatcher.settled();
@@ -63,7 +63,7 @@ describe.skipIf('missing' in program)('NATS JetStream as a consumer', () => {
     expect(await process.stageOf(ackGuid, 'bus')).toBe('Processed');
   });
 
-  it('is done with the event of an execution when the stream has it; subjects begin as the consumer says', async () => {
+  it('an execution event on NATS is Processed once the stream has it, and its subject has the prefix of the consumer', async () => {
     await process.register(bus({ options: { subject: 'billing' } }));
     const ackGuid = await process.post({ to: ['bus'], kind: 'execution', event: 'RunCompleted' });
     await process.dispatcher.settled();
@@ -71,7 +71,7 @@ describe.skipIf('missing' in program)('NATS JetStream as a consumer', () => {
     expect((await kept()).map(({ subject }) => subject)).toEqual(['billing.acme.execution.loan.RunCompleted']);
   });
 
-  it('that is not there, or does not know us, costs nothing but time', async () => {
+  it('a NATS server that is away or refuses the token delays the message, and nothing is lost', async () => {
     await process.register(bus({ secret: 'wrong' }));
     const ackGuid = await process.post({ to: ['bus'], kind: 'execution', event: 'RunCompleted' });
     await process.dispatcher.settled();
@@ -87,7 +87,7 @@ describe.skipIf('missing' in program)('NATS JetStream as a consumer', () => {
     expect(await kept()).toHaveLength(1);
   });
 
-  it('without a stream for the subject refuses it', async () => {
+  it('a subject without a NATS stream raises a DispatchFailure, and the message stays Pending', async () => {
     await process.register(bus({ options: { subject: 'nobody' } }));
     const ackGuid = await process.post({ to: ['bus'] });
     await process.dispatcher.settled();

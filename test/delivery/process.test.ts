@@ -18,7 +18,7 @@ afterEach(() => process.stop());
 describe('a handler in the process', () => {
   beforeEach(() => process.register({ code: 'here', kind: 'process' }));
 
-  it('that returns has taken the message; that says Processed is done with it', async () => {
+  it('a message is Delivered when the handler returns, and Processed when the handler says so', async () => {
     const seen: string[] = [];
     const off = process.processChannel.handle(TENANT, 'here', ({ ackGuid }) => void seen.push(ackGuid));
     const taken = await process.post({ to: ['here'] });
@@ -32,7 +32,7 @@ describe('a handler in the process', () => {
     expect(seen).toEqual([taken]);
   });
 
-  it('that throws has not got it', async () => {
+  it('a message stays Pending when the handler throws, and a notice is raised', async () => {
     process.processChannel.handle(TENANT, 'here', () => {
       throw new Error('not today');
     });
@@ -42,7 +42,7 @@ describe('a handler in the process', () => {
     expect(process.raised[0]).toMatchObject({ kind: 'DispatchFailure', details: { ackGuid, error: 'not today' } });
   });
 
-  it('that comes later gets what has waited for it', async () => {
+  it('a handler registered later gets the messages that waited for it', async () => {
     const ackGuid = await process.post({ to: ['here'] });
     await process.dispatcher.settled();
     expect(await process.stageOf(ackGuid, 'here')).toBe('Pending');
@@ -51,7 +51,7 @@ describe('a handler in the process', () => {
     expect(await process.stageOf(ackGuid, 'here')).toBe('Processed');
   });
 
-  it('that is slow is not given the same message a second time meanwhile', async () => {
+  it('a slow handler is not given the same message a second time meanwhile', async () => {
     const { promise: letGo, resolve: release } = Promise.withResolvers<void>();
     let calls = 0;
     const { promise: called, resolve: sayCalled } = Promise.withResolvers<void>();
@@ -71,7 +71,7 @@ describe('a handler in the process', () => {
     expect(await process.stageOf(ackGuid, 'here')).toBe('Processed');
   });
 
-  it('that does not end is left behind by a stop, and the message is sent again elsewhere', async () => {
+  it('a handler that never returns does not block the stop, and the message is sent again elsewhere', async () => {
     const hasty = await world.process({ options: { retentionMs: 0, natsServers: [], drainMs: 1 } });
     const { promise: called, resolve: sayCalled } = Promise.withResolvers<void>();
     hasty.processChannel.handle(TENANT, 'here', () => {
@@ -88,14 +88,14 @@ describe('a handler in the process', () => {
   });
 });
 
-describe('the route to a workflow', () => {
+describe('a route to a workflow', () => {
   const startsWith = (startWorkflow: () => Promise<unknown>) => world.process({ startWorkflow });
   const toWorkflow = async (target: DeliveryUnderTest) => {
     await target.book.ensureBuiltIn(TENANT, 'workflow');
     return target.post({ to: ['(workflows)'], kind: 'hook', body: { workflow: 'notify', payload: { n: 1 } } });
   };
 
-  it('starts it with the work event, under a request id made of the ackGuid', async () => {
+  it('a message routed to a workflow starts it with the work event, under a request id made of the ackGuid', async () => {
     const ackGuid = await toWorkflow(process);
     await process.dispatcher.settled();
     expect(process.started).toEqual([
@@ -110,7 +110,7 @@ describe('the route to a workflow', () => {
     expect(await process.consumers.list(TENANT)).toEqual([]);
   });
 
-  it('goes to the dead letters when it will never start, and is tried again when it may', async () => {
+  it('a message for a workflow that can never start is dead, and one that may start later stays Pending', async () => {
     const wrong = await startsWith(() => Promise.reject(new PawlError('WORKFLOW_NOT_FOUND', 'no workflow "notify"')));
     const dead = await toWorkflow(wrong);
     await wrong.dispatcher.settled();
@@ -125,7 +125,7 @@ describe('the route to a workflow', () => {
 });
 
 describe('consumers', () => {
-  it('never show their secrets, and one that is made is shown once', async () => {
+  it('the secret of a consumer is shown once, when it is created, and never again', async () => {
     const strict = await world.process();
     const request = { code: 'kyc', kind: 'webhook', url: 'https://example.com/hook' };
     const { secret, created, consumer } = await strict.consumers.register(TENANT, request);
@@ -140,7 +140,7 @@ describe('consumers', () => {
     await expect(strict.consumers.get('other', 'kyc')).rejects.toMatchObject({ code: 'CONSUMER_NOT_FOUND' });
   });
 
-  it('are told everything that is wrong with a request', async () => {
+  it('an invalid consumer is refused with every problem', async () => {
     const request = { code: 'No!', kind: 'webhook', subscriptions: [{ kind: 'x' }], concurrency: 0, secret: 'short' };
     const error = await process.consumers.register(TENANT, request).catch((thrown: PawlError) => thrown);
     const { details } = error as PawlError;
@@ -153,14 +153,14 @@ describe('consumers', () => {
     ]);
   });
 
-  it('of a bus may only name servers that the operator listed', async () => {
+  it('a NATS consumer may only name servers that the operator has listed', async () => {
     const strict = await world.process({ strict: true, options: { retentionMs: 0, natsServers: ['bus:4222'] } });
     const register = (url: string) => strict.consumers.register(TENANT, { code: 'bus', kind: 'nats', url });
     await expect(register('nats://elsewhere')).rejects.toThrow(/elsewhere:4222, which is not in delivery.natsServers/);
     expect((await register('nats://bus')).consumer.url).toBe('nats://bus');
   });
 
-  it('change into another kind, keep what was not said, and go with their deliveries', async () => {
+  it('a consumer changes its kind and keeps its other options, and its deliveries are removed with it', async () => {
     await process.register({ code: 'x', kind: 'pull', subscriptions: [{ env: 'prod' }], concurrency: 3 });
     const changed = await process.consumers.change(TENANT, 'x', { kind: 'webhook', url: 'https://example.com/' });
     expect(changed.consumer).toMatchObject({ kind: 'webhook', subscriptions: [{ env: 'prod' }], concurrency: 3 });
@@ -170,7 +170,7 @@ describe('consumers', () => {
     await expect(process.consumers.remove(TENANT, 'x')).rejects.toMatchObject({ code: 'CONSUMER_NOT_FOUND' });
   });
 
-  it('that routes name and nobody registered wait as ones that pull, until somebody registers them', async () => {
+  it('a consumer that only routes name exists as a pull consumer until somebody registers it', async () => {
     await process.book.ensureCodes(TENANT, ['kyc', 'kyc', 'other']);
     expect((await process.consumers.list(TENANT)).map(({ code, kind }) => [code, kind])).toEqual([
       ['kyc', 'pull'],

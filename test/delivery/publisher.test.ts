@@ -87,7 +87,7 @@ const run = async (definition: JsonObject) => {
 };
 
 describe('events of executions', () => {
-  it('of an execution plan have the run and the version that its planner named', async () => {
+  it('events of an execution plan carry the run id and the plan version of the planner', async () => {
     await subscribe({ kinds: ['execution'] });
     const plan = {
       metadata: {
@@ -117,7 +117,7 @@ describe('events of executions', () => {
     expect(events[1]!.idempotencyKey).toBe(sha256('nightly-2026-02-22|load|1|stepstarted|7.1'));
   });
 
-  it('come in order and match their published schemas', async () => {
+  it('events of an execution come in order and match their published schemas', async () => {
     await subscribe({ kinds: ['execution'] });
     const nodes = [echo('first', { n: 1 }), { id: 'second', actionType: 'core.fail', parameters: { message: 'no' } }];
     const { executionId, status } = await run(workflow('events', nodes, [{ from: 'first', to: 'second' }]));
@@ -158,7 +158,7 @@ describe('events of executions', () => {
     expect(eventSchemaFiles()).toHaveLength(8);
   });
 
-  it('are filtered by type and workflow, per tenant', async () => {
+  it('events are filtered by type and workflow, per tenant', async () => {
     const ends = await subscribe({ types: ['RunCompleted'] }, 'ends');
     const others = await subscribe({ workflows: ['other'] }, 'others');
     await process.consumers.register('stranger', {
@@ -178,7 +178,7 @@ describe('events of executions', () => {
     expect(await process.deliveries.pull('stranger', 'x', { waitMs: 0, limit: 10 })).toEqual([]);
   });
 
-  it('that nobody asked for are not even read', async () => {
+  it('events without a subscriber are deleted from the outbox without being read', async () => {
     const { store } = process;
     const withFacts: boolean[] = [];
     const outboxRead: typeof store.outboxRead = (params) => {
@@ -193,7 +193,7 @@ describe('events of executions', () => {
     expect(withFacts).toEqual([false]);
   });
 
-  it('reach a consumer that was registered before the execution, whatever the publisher had in memory', async () => {
+  it('events reach a consumer registered before the execution, even if the publisher did not know it yet', async () => {
     const elsewhere = await world.process();
     await elsewhere.register({ code: 'new', kind: 'pull', subscriptions: [{ types: ['RunCompleted'] }] });
     expect(process.book.idOf(TENANT, 'new')).toBe(null);
@@ -202,7 +202,7 @@ describe('events of executions', () => {
     expect(await elsewhere.deliveries.pull(TENANT, 'new', { waitMs: 0, limit: 10 })).toHaveLength(1);
   });
 
-  it('are published by one process at a time, and by another when it is gone', async () => {
+  it('events are published by one process at a time, and by another when its lease has ended', async () => {
     await subscribe({ types: ['RunCompleted'] });
     const other = await withPlans();
     await publishAll();
@@ -224,7 +224,7 @@ describe('events of executions', () => {
     expect(new Set(events.map(({ eventId }) => eventId)).size).toBe(3);
   });
 
-  it('are published by another process at once when the one that did stops', async () => {
+  it('events are published by another process at once when the publishing process stops', async () => {
     await subscribe({ types: ['RunCompleted'] });
     const other = await withPlans();
     await run(workflow('handed', [echo('only')]));
@@ -234,7 +234,7 @@ describe('events of executions', () => {
     expect((await process.publisher.runOnce()).published).toBe(1);
   });
 
-  it('feed event triggers, once each', async () => {
+  it('events start event triggers, once each', async () => {
     const handed: { id: string; type: string }[] = [];
     const feeding = await withPlans({ handInEvent: async (_tenantId, event) => void handed.push(event) });
     await pawl.publish(workflow('chained', [echo('only')]), { tenantId: TENANT });
@@ -248,7 +248,7 @@ describe('events of executions', () => {
     await pawl.triggering.triggers.delete({ tenantId: TENANT, triggerId: made.triggerId });
   });
 
-  it('of a batch that cannot be stored are given up loudly, and the others go on', async () => {
+  it('a batch of events that cannot be stored is given up with a warning, and the others are published', async () => {
     const { store } = process;
     const picky = await withPlans({
       store: {

@@ -21,7 +21,7 @@ const pull = (waitMs = 0, limit = 10) => process.deliveries.pull(TENANT, 'poller
 const ids = (pulled: { ackGuid: string }[]) => pulled.map(({ ackGuid }) => ackGuid);
 
 describe('a consumer that pulls', () => {
-  it('gets what is due, in order, and nothing twice while it has time to confirm it', async () => {
+  it('a pull consumer gets due messages in order, and none twice while it still has time to confirm', async () => {
     const subject = randomUUID();
     const [first, second] = await process.postAll([
       { to: ['poller'], subject, seq: 1, body: { n: 1 } },
@@ -35,7 +35,7 @@ describe('a consumer that pulls', () => {
     expect(ids(await pull())).toEqual([second]);
   });
 
-  it('gets the same bytes again when it does not confirm them, and a notice says so', async () => {
+  it('a pull consumer gets the same bytes again when it does not confirm, and a notice is raised', async () => {
     const ackGuid = await process.post({ to: ['poller'] });
     const [first] = await pull();
     await process.timePasses();
@@ -44,13 +44,13 @@ describe('a consumer that pulls', () => {
     expect(process.raised.map(({ kind }) => kind)).toEqual(['DeliveryRetryRaised']);
   });
 
-  it('may wait: what is committed here wakes it', async () => {
+  it('a waiting pull returns when a message is committed in the same process', async () => {
     const waiting = pull(LONG_MS);
     const ackGuid = await process.post({ to: ['poller'] });
     expect(ids(await waiting)).toEqual([ackGuid]);
   });
 
-  it('that waits for what another process commits is found by the monitor', async () => {
+  it('a waiting pull returns a message of another process when the monitor finds it', async () => {
     const other = await world.process();
     const waiting = pull(LONG_MS);
     const ackGuid = await other.post({ to: ['poller'] });
@@ -58,7 +58,7 @@ describe('a consumer that pulls', () => {
     expect(ids(await waiting)).toEqual([ackGuid]);
   });
 
-  it('stops waiting when its time is up, when it goes away, and when it is removed', async () => {
+  it('a waiting pull ends when its time is up, when the client goes away, and when the consumer is removed', async () => {
     expect(await pull(5)).toEqual([]);
     const gone = new AbortController();
     const waiting = process.deliveries.pull(TENANT, 'poller', { waitMs: LONG_MS, limit: 1, signal: gone.signal });
@@ -70,7 +70,7 @@ describe('a consumer that pulls', () => {
     await expect(pull()).rejects.toMatchObject({ code: 'CONSUMER_NOT_FOUND' });
   });
 
-  it('follows as a stream', async () => {
+  it('a pull consumer can follow its messages as a stream', async () => {
     const gone = new AbortController();
     const seen: string[] = [];
     const first = await process.post({ to: ['poller'] });
@@ -84,7 +84,7 @@ describe('a consumer that pulls', () => {
     expect(seen).toHaveLength(2);
   });
 
-  it('waits while it is paused', async () => {
+  it('a pull of a paused consumer waits until the consumer is resumed', async () => {
     await process.consumers.pause(TENANT, 'poller');
     const ackGuid = await process.post({ to: ['poller'] });
     expect(await pull()).toEqual([]);
@@ -93,7 +93,7 @@ describe('a consumer that pulls', () => {
     expect(ids(await waiting)).toEqual([ackGuid]);
   });
 
-  it('is refused when it is another kind, or nobody', async () => {
+  it('a pull for another kind of consumer, or for an unknown one, is refused', async () => {
     await process.register({ code: 'hook', kind: 'process' });
     const ask = (code: string) => process.deliveries.pull(TENANT, code, { waitMs: 0, limit: 1 });
     await expect(ask('hook')).rejects.toThrow(/only those of kind pull/);

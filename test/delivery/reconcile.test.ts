@@ -38,7 +38,7 @@ describe.skipIf('missing' in program)('reconciling a run with an event bus', () 
     return keys.toSorted();
   };
 
-  it('sends every event of the run again, and a pull consumer hears nothing', async () => {
+  it('reconciling a run sends all its events to the bus again, and a pull consumer gets none of them', async () => {
     const subscriptions = [{ kinds: ['execution'] }];
     const made = await server.post('/api/v1/consumers', { code: 'bus', kind: 'nats', url: nats!.url, subscriptions });
     expect(made.status).toBeLessThan(300);

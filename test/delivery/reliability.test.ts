@@ -25,8 +25,8 @@ afterEach(async () => {
 const idsReceived = () => receiver.received.map(({ headers }) => headers['webhook-id']);
 const webhook = (code = 'kyc') => ({ code, kind: 'webhook', url: receiver.url });
 
-describe('nothing is lost or sent after its end (I19)', () => {
-  it('when a process dies between claim and send', async () => {
+describe('no message is lost, and none is sent after its end (I19)', () => {
+  it('a message claimed by a process that dies before the send is sent again later', async () => {
     const code = await process.register({ code: 'here', kind: 'process' });
     const ackGuid = await process.post({ to: [code] });
     const delays = { resendMs: [30_000], remindMs: [300_000], maxAttempts: null };
@@ -48,7 +48,7 @@ describe('nothing is lost or sent after its end (I19)', () => {
     expect(await process.stageOf(ackGuid, code)).toBe('Delivered');
   });
 
-  it('when the acknowledgement is lost: it is sent again under the same id, and acknowledged then', async () => {
+  it('a message whose acknowledgement could not be stored is sent again under the same id', async () => {
     const broken = { isBroken: true };
     const store = process.store;
     const forgetful = await world.process({
@@ -69,7 +69,7 @@ describe('nothing is lost or sent after its end (I19)', () => {
     expect(await forgetful.stageOf(ackGuid, code)).toBe('Delivered');
   });
 
-  it('when the reply to an acknowledgement is lost: it is written once, whatever was heard', async () => {
+  it('a message whose acknowledgement got no reply from the database is acknowledged once and not sent again', async () => {
     let calls = 0;
     const store = process.store;
     const unsure = await world.process({
@@ -90,7 +90,7 @@ describe('nothing is lost or sent after its end (I19)', () => {
     expect(idsReceived()).toEqual([ackGuid]);
   });
 
-  it('when a process stops: what is on its way arrives and is written down, the rest is left to others (I23)', async () => {
+  it('a stopping process records the message it is sending, and leaves the others to other processes (I23)', async () => {
     const code = await process.register({ ...webhook(), concurrency: 1 });
     const { promise: letGo, resolve: release } = Promise.withResolvers<void>();
     receiver.answer = async () => {
@@ -113,8 +113,8 @@ describe('nothing is lost or sent after its end (I19)', () => {
   });
 });
 
-describe('order', () => {
-  it('is kept per subject and consumer: the next waits until the one before is delivered', async () => {
+describe('the order of messages', () => {
+  it('messages of one subject wait until the message before them is delivered', async () => {
     const code = await process.register(webhook());
     receiver.answer = () => ({ status: 503 });
     const subject = randomUUID();
@@ -131,7 +131,7 @@ describe('order', () => {
     expect(await process.stageOf(second, code)).toBe('Delivered');
   });
 
-  it('may wait until the one before is processed', async () => {
+  it('messages with ordering "processed" wait until the message before them is processed', async () => {
     const code = await process.register({ ...webhook(), ordering: 'processed' });
     const subject = randomUUID();
     const first = await process.post({ to: [code], subject, seq: 1 });
@@ -143,7 +143,7 @@ describe('order', () => {
     expect((await arrived).headers['webhook-id']).toBe(second);
   });
 
-  it('of very many messages to few subjects holds nothing up', async () => {
+  it('240 messages for two subjects all arrive in order', async () => {
     const code = await process.register({ ...webhook(), concurrency: 4, isPaused: true });
     const subjects = [randomUUID(), randomUUID()];
     const seqs = Array.from({ length: 120 }, (_, index) => index + 1);
@@ -162,7 +162,7 @@ describe('order', () => {
 });
 
 describe('a consumer that fails', () => {
-  it('is tried with one message at a time, delays nobody else, and gets everything once it is back', async () => {
+  it('a failing consumer delays nobody else, and gets every message once it is back', async () => {
     const quick = await world.process({ options: { retentionMs: 0, natsServers: [], deliveredAfterMs: 50 } });
     const well = await webhookReceiver();
     const broken = await quick.register({ ...webhook('broken'), concurrency: 1 });
@@ -184,7 +184,7 @@ describe('a consumer that fails', () => {
     await well.close();
   });
 
-  it('for longer than allowed ends in the dead letters, from where it can be sent again or forgotten', async () => {
+  it('a message that keeps failing is dead after maxAttempts, and can be requeued', async () => {
     const code = await process.register({ ...webhook(), options: { maxAttempts: 2 } });
     receiver.answer = () => ({ status: 500 });
     const ackGuid = await process.post({ to: [code], kind: 'execution', event: 'RunFailed' });
@@ -206,8 +206,8 @@ describe('a consumer that fails', () => {
   });
 });
 
-describe('a bus that stays away', () => {
-  it('has its messages among the dead letters after the default number of attempts, told and counted; a requeue sends them again', async () => {
+describe('a bus that is away', () => {
+  it('messages for a bus that is away are dead after the default number of attempts, and can be requeued', async () => {
     const other = await world.process({
       options: { retentionMs: 0, natsServers: [], busMaxAttempts: 3, timeoutMs: 500 },
     });
@@ -226,8 +226,8 @@ describe('a bus that stays away', () => {
   });
 });
 
-describe('acknowledging', () => {
-  it('one consumer says nothing about the other', async () => {
+describe('acknowledgements', () => {
+  it('an acknowledgement of one consumer does not count for another', async () => {
     const codes = [await process.register(webhook('a')), await process.register(webhook('b'))];
     const ackGuid = await process.post({ to: codes });
     await process.dispatcher.settled();
@@ -236,7 +236,7 @@ describe('acknowledging', () => {
     expect(await process.stageOf(ackGuid, 'b')).toBe('Delivered');
   });
 
-  it('says what is wrong with it, and changes nothing then', async () => {
+  it('a wrong acknowledgement is refused with the reason, and changes nothing', async () => {
     const code = await process.register(webhook());
     const ackGuid = await process.post({ to: [code] });
     await process.dispatcher.settled();
@@ -250,7 +250,7 @@ describe('acknowledging', () => {
     expect(await process.stageOf(ackGuid, code)).toBe('Delivered');
   });
 
-  it('fifty times at once is like once', async () => {
+  it('fifty acknowledgements at once change the delivery once', async () => {
     const code = await process.register(webhook());
     const ackGuid = await process.post({ to: [code] });
     await process.dispatcher.settled();
@@ -264,7 +264,7 @@ describe('acknowledging', () => {
 });
 
 describe('replay', () => {
-  it('sends again what the consumer was sent, and what it would have been', async () => {
+  it('a replay sends a consumer its old messages again, and a newer consumer those it would have got', async () => {
     const old = await process.register(webhook('old'));
     const before = Date.now() - 60_000;
     const first = await process.post({ to: [old] });
@@ -286,7 +286,7 @@ describe('replay', () => {
     expect(await process.stageOf(first, young)).toBe('Delivered');
   });
 
-  it('goes through any number of messages by pages, and has one record', async () => {
+  it('a replay of 2,100 messages goes page by page and leaves one audit record', async () => {
     const old = await process.register({ ...webhook('crowded'), subscriptions: [{ env: 'prod', definition: 'loan' }] });
     const before = Date.now();
     await process.postAll(Array.from({ length: 2_100 }, () => ({ to: [] })));

@@ -33,7 +33,7 @@ const isSignedBy = (secret: string, { body, headers }: Received) => {
 };
 
 describe('a webhook', () => {
-  it('gets the message once, signed, with the ackGuid as its id; 2xx means delivered', async () => {
+  it('a webhook gets the message once, signed, with the ackGuid as its id, and 2xx means Delivered', async () => {
     const code = await process.register({ code: 'kyc', kind: 'webhook', url: receiver.url, secret: secretOf(1) });
     const ackGuid = await process.post({ to: [code], body: { amount: 5 } });
     await process.dispatcher.settled();
@@ -44,7 +44,7 @@ describe('a webhook', () => {
     expect(await process.stageOf(ackGuid, code)).toBe('Delivered');
   });
 
-  it('is not sent what was acknowledged while it waited for its turn', async () => {
+  it('a webhook is not sent a message that was acknowledged while it waited for its turn', async () => {
     let laterMs = 0;
     const timers = { ...systemTimers, monotonicMs: () => systemTimers.monotonicMs() + laterMs };
     const own = await world.process({ timers });
@@ -69,7 +69,7 @@ describe('a webhook', () => {
     await own.stop();
   });
 
-  it('is sent the same bytes under the same id until it says 2xx, and notices tell', async () => {
+  it('a webhook is sent the same bytes under the same id until it answers 2xx, and notices are raised', async () => {
     const code = await process.register({ code: 'kyc', kind: 'webhook', url: receiver.url });
     receiver.answer = () => ({ status: 500 });
     const ackGuid = await process.post({ to: [code] });
@@ -94,7 +94,7 @@ describe('a webhook', () => {
     expect(process.raised[0]!.details).toMatchObject({ ackGuid, consumer: code, attempts: 1 });
   });
 
-  it('that only took it is reminded until it says that it is processed, and then never sent again', async () => {
+  it('a webhook that only answered 2xx is reminded until the message is Processed, and never again', async () => {
     const code = await process.register({ code: 'kyc', kind: 'webhook', url: receiver.url });
     const ackGuid = await process.post({ to: [code] });
     await process.dispatcher.settled();
@@ -110,7 +110,7 @@ describe('a webhook', () => {
     expect(late).toEqual({ stage: 'Processed', changed: false });
   });
 
-  it('may say in its answer that it is done, or that it failed', async () => {
+  it('a webhook may answer that the message is processed, or that it failed', async () => {
     const code = await process.register({ code: 'kyc', kind: 'webhook', url: receiver.url });
     receiver.answer = () => ({ status: 200, body: { stage: 'Processed' } });
     const done = await process.post({ to: [code] });
@@ -135,7 +135,7 @@ describe('a webhook', () => {
     ]);
   });
 
-  it.each([null, 'text/plain'])('is understood when it calls its answer %s', async (contentType) => {
+  it.each([null, 'text/plain'])('an answer of a webhook with content type %s is understood', async (contentType) => {
     const code = await process.register({ code: 'terse', kind: 'webhook', url: receiver.url });
     receiver.answer = () => ({ status: 200, contentType, body: { stage: 'Processed' } });
     const ackGuid = await process.post({ to: [code] });
@@ -143,7 +143,7 @@ describe('a webhook', () => {
     expect(await process.stageOf(ackGuid, code)).toBe('Processed');
   });
 
-  it('gets two signatures while its secret is being rotated', async () => {
+  it('a webhook gets two signatures while its secret is being rotated', async () => {
     const code = await process.register({ code: 'kyc', kind: 'webhook', url: receiver.url, secret: secretOf(1) });
     const { secret } = await process.consumers.rotateSecret(TENANT, code);
     await process.post({ to: [code] });
@@ -157,7 +157,7 @@ describe('a webhook', () => {
     expect(isSignedBy(secretOf(3), receiver.received[1]!)).toBe(true);
   });
 
-  it('keeps a new secret whatever else is changed about it meanwhile', async () => {
+  it('a new secret of a webhook survives other changes made at the same moment', async () => {
     const code = await process.register({ code: 'kyc', kind: 'webhook', url: receiver.url });
     for (let round = 0; round < 10; round++) {
       const [rotated] = await Promise.all([
@@ -169,7 +169,7 @@ describe('a webhook', () => {
     }
   });
 
-  it('keeps both of two secrets that came at once, and no third', async () => {
+  it('two secrets of a webhook rotated at the same moment are both kept, and no third one', async () => {
     const code = await process.register({ code: 'kyc', kind: 'webhook', url: receiver.url });
     for (let round = 0; round < 10; round++) {
       const rotate = async () => (await process.consumers.rotateSecret(TENANT, code)).secret!;
@@ -180,7 +180,7 @@ describe('a webhook', () => {
     }
   });
 
-  it('that is paused is sent nothing, and everything when it is resumed', async () => {
+  it('a paused webhook is sent nothing, and gets its messages when it is resumed', async () => {
     const code = await process.register({ code: 'kyc', kind: 'webhook', url: receiver.url });
     await process.consumers.pause(TENANT, code);
     const ackGuid = await process.post({ to: [code] });
@@ -191,7 +191,7 @@ describe('a webhook', () => {
     expect((await arrived).headers['webhook-id']).toBe(ackGuid);
   });
 
-  it('may not be at a private address, unless the operator allows it', async () => {
+  it('a webhook at a loopback address is not called unless the operator allows it', async () => {
     const { createHttpClient } = await import('../../src/action/http/client.ts');
     const guarded = await world.process({ http: createHttpClient() });
     const code = await guarded.register({ code: 'inside', kind: 'webhook', url: receiver.url });

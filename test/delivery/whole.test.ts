@@ -58,7 +58,7 @@ const approve = {
 };
 
 describe('a lifecycle, a workflow and their messages', () => {
-  it('work together: a transition starts a workflow, which fires an event, and whose end is told', async () => {
+  it('a transition starts a workflow, the workflow fires an event, and its end reaches the consumers', async () => {
     const told: string[] = [];
     await pawl.lifecycles.onWork({ consumer: 'app', subscriptions: [{ definition: 'loan' }] }, (work) => {
       told.push((work.event as { name: string }).name);
@@ -80,7 +80,7 @@ describe('a lifecycle, a workflow and their messages', () => {
     await expect.poll(completed).toEqual(['decide-loan', 'celebrate']);
   });
 
-  it('are told to the consumers of their tenant, also to those of the configuration', async () => {
+  it('the end of an execution reaches the consumers of its tenant, also those of the configuration', async () => {
     await pawl.publish(workflow('theirs', { actionType: 'core.echo', parameters: {} }), { tenantId: 'acme' });
     await pawl.start('theirs', { tenantId: 'acme' });
     const { deliveries } = pawl.messaging;
@@ -93,7 +93,7 @@ describe('a lifecycle, a workflow and their messages', () => {
 });
 
 describe('another process', () => {
-  it('hears of messages for its handlers and of notices by a notification', async () => {
+  it('a notification tells another process of messages for its handlers and of notices', async () => {
     const parcel = { env: 'prod', definition: 'parcel', externalRef: 'P-1' };
     const transitions = [{ from: 'draft', on: 'submit', to: 'submitted' }];
     const { env, initial, states, events } = loan;

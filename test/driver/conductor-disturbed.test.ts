@@ -57,7 +57,7 @@ async function disturbing(address: string): Promise<string> {
   return `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
 }
 
-describe.skipIf(conductorMissing !== null)('Conductor, disturbed', { timeout: 240_000 }, () => {
+describe.skipIf(conductorMissing !== null)('Conductor behind a disturbing proxy', { timeout: 240_000 }, () => {
   const pair = driverPair({ driver: 'conductor', behind: disturbing });
   afterAll(() => proxy?.close());
   const call = async (method: string, path: string, body?: unknown): Promise<string> => {
@@ -103,7 +103,7 @@ describe.skipIf(conductorMissing !== null)('Conductor, disturbed', { timeout: 24
     expect(error?.message).toMatch(/refused \(400\).*gate_a_0.*see docs\/conductor\.md/);
   });
 
-  test('a run that is terminated by hand closes its execution with the reason', async () => {
+  test('a run that is terminated by hand fails its execution with the reason', async () => {
     const executionId = await start(graph('ended-by-hand', [held('a')]));
     await pair.work.of(executionId).next('a');
     await eventually(() => refOf(executionId)).not.toBeNull();
@@ -147,7 +147,7 @@ describe.skipIf(conductorMissing !== null)('Conductor, disturbed', { timeout: 24
     expect(await pair.pawl.store.executionAttempts({ executionId })).toHaveLength(2);
   });
 
-  test('a run that is paused by hand says so on its execution, and goes on when it is resumed there', async () => {
+  test('an execution whose run is paused by hand says so, and goes on when the run is resumed', async () => {
     const executionId = await start(graph('paused-by-hand', [held('a', to('b')), echo('b')]));
     const attempt = await pair.work.of(executionId).next('a');
     await eventually(() => refOf(executionId)).not.toBeNull();
@@ -168,7 +168,7 @@ describe.skipIf(conductorMissing !== null)('Conductor, disturbed', { timeout: 24
     reasonForIncompletion: expect.stringContaining('Pawl does not know this execution'),
   };
 
-  test('a run of an execution that nobody knows fails with the reason, which is in the log too', async () => {
+  test('a run of an unknown execution fails with the reason, which is also in the log', async () => {
     const compiled = compileDefinition(graph('nobody', [echo('a')]));
     if (!compiled.ok) throw new Error('not valid');
     const definition = laneDefinition(compiled.plan);
@@ -179,7 +179,7 @@ describe.skipIf(conductorMissing !== null)('Conductor, disturbed', { timeout: 24
     expect(pair.warnings).toContainEqual(expect.objectContaining({ executionId: input.executionId, workflowId }));
   });
 
-  test('a task of a workflow that somebody else wrote fails with the reason', async () => {
+  test('a task of a foreign workflow definition fails with the reason', async () => {
     const taskDefinition = { name: TURN_TASK, retryCount: 0, timeoutSeconds: 0, responseTimeoutSeconds: 10 };
     const task = { name: TURN_TASK, taskReferenceName: 'mine', type: 'SIMPLE', inputParameters: {}, taskDefinition };
     const workflowDef = { name: 'somebody-elses', version: 1, schemaVersion: 2, ownerEmail: 'a@b.c', tasks: [task] };

@@ -112,7 +112,7 @@ describe.skipIf(conductorMissing !== null)('on Conductor', { timeout: 300_000 },
     return (await pawl.start(workflowId)).executionId;
   };
 
-  it('a cancel while Conductor is away ends the execution at once, and its run when Conductor is back', async () => {
+  it('a cancel while Conductor is away ends the execution at once, and the run when Conductor is back', async () => {
     const executionId = await startNap('cancelled-alone');
     await eventually(async () => (await viewOf(executionId)).status).toBe('Running');
     await eventually(() => refOf(executionId)).not.toBeNull();
@@ -127,7 +127,7 @@ describe.skipIf(conductorMissing !== null)('on Conductor', { timeout: 300_000 },
     });
   });
 
-  it('a run that was never handed over is cancelled without Conductor, and says until then why it waits', async () => {
+  it('an execution that was never handed over can be cancelled, and says until then why it waits', async () => {
     away();
     const executionId = await startNap('never-handed-over');
     await eventually(() => engineError(executionId)).toMatch(/Conductor does not answer .*Check conductor\.url/);
@@ -137,7 +137,7 @@ describe.skipIf(conductorMissing !== null)('on Conductor', { timeout: 300_000 },
     expect(await refOf(executionId)).toBeNull();
   });
 
-  it('an execution goes on where it was after Conductor was away in the middle, and says why nothing happens', async () => {
+  it('an execution goes on after an outage of Conductor, and says meanwhile why nothing happens', async () => {
     const { workflowId } = await pawl.publish(
       graph('in-the-middle', { ...nap, id: 'a', parameters: { durationMs: 1_500 }, ...to('b') }, echo('b')),
     );
@@ -151,7 +151,7 @@ describe.skipIf(conductorMissing !== null)('on Conductor', { timeout: 300_000 },
     expect(await pawl.result(executionId)).toMatchObject({ status: 'Succeeded', outputs: { from: 'b' } });
   });
 
-  it('an environment with an instance of its own runs there, and its reference names the instance', async () => {
+  it('an environment with its own Conductor runs there, and the reference names that instance', async () => {
     const { workflowId } = await pawl.publish(graph('staged', echo('a', 'b'), echo('b')));
     const staged = await pawl.start(workflowId, { environmentId: 'staging' });
     const usual = await pawl.start(workflowId);
@@ -163,7 +163,7 @@ describe.skipIf(conductorMissing !== null)('on Conductor', { timeout: 300_000 },
     await eventually(() => runOf(other.address, staged.executionId)).toMatchObject({ status: 'COMPLETED' });
   });
 
-  it('a failed execution is a failed run over there', async () => {
+  it('a failed execution is a failed run in Conductor', async () => {
     const { executionId, result } = await run(graph('fails', { id: 'a', actionType: 'core.fail', parameters: {} }));
     expect(result).toMatchObject({ status: 'Failed' });
     await eventually(() => runOf(server.address, executionId)).toMatchObject({
@@ -172,7 +172,7 @@ describe.skipIf(conductorMissing !== null)('on Conductor', { timeout: 300_000 },
     });
   });
 
-  it('more nodes than it has lanes for are refused when they are published', async () => {
+  it('a workflow with more nodes than Conductor has lanes for is refused when it is published', async () => {
     const many = Array.from({ length: 101 }, (_, index) =>
       echo(`n${index}`, ...(index < 100 ? [`n${index + 1}`] : [])),
     );

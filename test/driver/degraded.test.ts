@@ -37,7 +37,7 @@ describe.skipIf(proxy === null)('Temporal behind a proxy', { timeout: 240_000 },
     await engine.stop();
   });
 
-  test('new executions are refused with 503 while Temporal is away, with a longer wait each time, or kept as Pending', async () => {
+  test('new executions get 503 while Temporal is away, with a longer Retry-After each time, or stay Pending', async () => {
     // Temporal was away when both processes started.
     await eventually(async () => (await start(rejecting)).status).toBe(503);
     const refusals = [await start(rejecting), await start(rejecting)];
@@ -98,7 +98,7 @@ describe('one of two Conductor servers is away', () => {
     healthy.close();
   });
 
-  test('only executions of its environments are refused', async () => {
+  test('only executions of the environments of the server that is away are refused', async () => {
     await server.pawl.publish(chain('one', echo('a')), { tenantId: 'acme' });
     const start = (environmentId: string) =>
       server.post('/api/v1/workflows/one/execute', { trigger: {}, environmentId });

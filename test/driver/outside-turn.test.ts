@@ -17,7 +17,7 @@ const nodesOf = async (executionId: string) => {
 };
 
 describe('advance', () => {
-  test('starts an execution, and answers the same when it is asked again', async () => {
+  test('advance starts an execution, and gives the same answer when it is called again', async () => {
     const id = await outside.start(graph(name(), [echo('a', { x: 1 }, to('b')), echo('b')]));
     const turns = outside.process();
     const first = await turns.advance({ executionId: id, epoch: 1 });
@@ -31,7 +31,7 @@ describe('advance', () => {
     await outside.drive(turns, id);
   });
 
-  test('tells only of what was started since the answer that the caller names', async () => {
+  test('advance lists only the attempts started since the answer that the caller names', async () => {
     const id = await outside.start(graph(name(), [echo('a', {}, to('b', 'c')), work('b'), work('c')]));
     const turns = outside.process();
     const { seq } = await turns.advance({ executionId: id, epoch: 1 });
@@ -41,7 +41,7 @@ describe('advance', () => {
     await outside.drive(turns, id);
   });
 
-  test('answers that it is over at another epoch, after the end, and for a native execution', async () => {
+  test('advance answers Over at another epoch, after the end, and for a native execution', async () => {
     const turns = outside.process();
     const id = await outside.start(graph(name(), [echo('a')]));
     expect(await turns.advance({ executionId: id, epoch: 2 })).toMatchObject({ status: 'Over', ended: true });
@@ -54,7 +54,7 @@ describe('advance', () => {
     await outside.pawl.result(executionId);
   });
 
-  test('never lets a runner of ours have the execution', async () => {
+  test('advance never lets a native runner take the execution', async () => {
     const id = await outside.start(
       graph(
         name(),
@@ -71,7 +71,7 @@ describe('advance', () => {
 });
 
 describe('an attempt', () => {
-  test('is given the recorded parameters, and its outputs reach the next one', async () => {
+  test('an attempt gets the recorded parameters, and its outputs reach the next attempt', async () => {
     const seen: unknown[] = [];
     outside.answer = ({ params }) => {
       seen.push(params);
@@ -88,7 +88,7 @@ describe('an attempt', () => {
     expect(await outside.status(id)).toBe('Succeeded');
   });
 
-  test('that is run twice at once is recorded once, and both callers hear what is open now', async () => {
+  test('an attempt run twice at once is recorded once, and both callers get the open attempts', async () => {
     const id = await outside.start(graph(name(), [work('a', to('b')), work('b')]));
     const [here, there] = [outside.process(), outside.process()];
     await here.advance({ executionId: id, epoch: 1 });
@@ -99,7 +99,7 @@ describe('an attempt', () => {
     await outside.drive(here, id);
   });
 
-  test('that is run again after its result was recorded does not run', async () => {
+  test('an attempt is not run again after its result was recorded', async () => {
     const id = await outside.start(graph(name(), [work('a', to('b')), work('b')]));
     const turns = outside.process();
     await turns.advance({ executionId: id, epoch: 1 });
@@ -111,7 +111,7 @@ describe('an attempt', () => {
     await outside.drive(turns, id);
   });
 
-  test('that failed is open again after its delay, with the same idempotency key', async () => {
+  test('a failed attempt is open again after its delay, with the same idempotency key', async () => {
     const keys: string[] = [];
     outside.answer = ({ idempotencyKey, attempt }) => {
       keys.push(idempotencyKey);
@@ -142,7 +142,7 @@ describe('an attempt', () => {
     expect(await attemptRows(outside, id)).toEqual(['a:1 Failed', 'a:2 Succeeded']);
   });
 
-  test('that its worker interrupts is no outcome: it can be run again', async () => {
+  test('an attempt that its worker interrupts has no outcome and can be run again', async () => {
     const stop = new Stop();
     outside.answer = () => ({
       ok: false,
@@ -160,7 +160,7 @@ describe('an attempt', () => {
     expect(await attemptRows(outside, id)).toEqual(['a:1 Succeeded']);
   });
 
-  test('that ran where nobody writes hands its outcome in, and twice is once', async () => {
+  test('an outcome that a worker hands in twice is recorded once', async () => {
     const id = await outside.start(graph(name(), [work('a')]));
     const turns = outside.process();
     await turns.advance({ executionId: id, epoch: 1 });
@@ -174,7 +174,7 @@ describe('an attempt', () => {
 });
 
 describe('cancel', () => {
-  test('tells open attempts to stop, and the execution ends with their outcomes', async () => {
+  test('a cancel tells open attempts to stop, and the execution ends with their outcomes', async () => {
     const id = await outside.start(graph(name(), [work('a', to('b')), work('b')]));
     const turns = outside.process();
     await turns.advance({ executionId: id, epoch: 1 });
@@ -194,7 +194,7 @@ describe('cancel', () => {
     expect(await nodesOf(id)).toEqual({ a: 'Cancelled', b: 'Skipped' });
   });
 
-  test('of an attempt that nobody has begun is heard without running it', async () => {
+  test('a cancelled attempt that no worker has begun does not run', async () => {
     const id = await outside.start(graph(name(), [work('a')]));
     const turns = outside.process();
     await turns.advance({ executionId: id, epoch: 1 });
@@ -207,7 +207,7 @@ describe('cancel', () => {
 });
 
 describe('a subworkflow', () => {
-  test('runs on the engine of its parent, and its end is mail for it', async () => {
+  test('a subworkflow runs on the engine of its parent, and the parent is told of its end', async () => {
     const child = name();
     await outside.publish(graph(child, [work('inner')], { outputs: { n: '{{ trigger.n }}' } }));
     const id = await outside.start(graph(name(), [subworkflow('sub', child, { parameters: { n: 7 } })]));
@@ -221,7 +221,7 @@ describe('a subworkflow', () => {
     expect(await turns.advance({ executionId: id, epoch: 1 })).toMatchObject({ status: 'Succeeded' });
   });
 
-  test('that does not exist fails its node, also when the process died before it said so', async () => {
+  test('an unknown subworkflow fails its node, also when the first process died before it recorded that', async () => {
     const id = await outside.start(graph(name(), [subworkflow('sub', 'nowhere')]));
     // The first process loses its connection after its first turn: the refusal is the next one's to find.
     const { store } = outside.pawl;
@@ -240,7 +240,7 @@ describe('a subworkflow', () => {
     expect(await outside.status(id)).toBe('Failed');
   });
 
-  test('that nobody waits for lets its parent go on', async () => {
+  test('a subworkflow that nobody waits for lets its parent go on', async () => {
     const child = name();
     await outside.publish(graph(child, [work('inner')]));
     const id = await outside.start(graph(name(), [subworkflow('sub', child, { waitForCompletion: false })]));
@@ -267,7 +267,7 @@ test('many parallel attempts in several processes fire their join once', async (
   expect(await outside.status(id)).toBe('Succeeded');
 });
 
-test('a definition that cannot be compiled any more ends the execution as Failed, with a dead letter', async () => {
+test('an execution whose definition cannot be compiled any more ends as Failed', async () => {
   const workflow = name();
   const id = await outside.start(graph(workflow, [work('a')]));
   const turns = outside.process({
@@ -277,7 +277,7 @@ test('a definition that cannot be compiled any more ends the execution as Failed
   expect(await outside.status(id)).toBe('Failed');
 });
 
-test('a run that is gone closes its execution with the reason, and a retry takes it up again', async () => {
+test('a lost run fails its execution with the reason, and a retry starts the execution again', async () => {
   const id = await outside.start(graph(name(), [work('a')]));
   const turns = outside.process();
   await turns.advance({ executionId: id, epoch: 1 });

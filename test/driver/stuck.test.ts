@@ -43,7 +43,7 @@ function watch(recover: boolean, laterMs = MINUTE_MS) {
   return { stuck, told, counts, look: () => stuck.runOnce(0) };
 }
 
-test('an attempt that nobody ends is told once, by whichever process looks first', async () => {
+test('a stuck attempt is reported once, by whichever process looks first', async () => {
   const id = await outside.start(graph(`w-${randomUUID()}`, [quick('a')]));
   const turns = outside.process();
   await turns.advance({ executionId: id, epoch: 1 });
@@ -62,7 +62,7 @@ test('an attempt that nobody ends is told once, by whichever process looks first
   expect(await outside.status(id)).toBe('Succeeded');
 });
 
-test('with recover the stuck attempt times out, and its step is retried by force although it is out of attempts', async () => {
+test('a stuck attempt with recover times out, and its step is retried although it is out of attempts', async () => {
   const id = await outside.start(graph(`w-${randomUUID()}`, [quick('a', to('b')), quick('b')]));
   const turns = outside.process();
   await turns.advance({ executionId: id, epoch: 1 });
@@ -78,7 +78,7 @@ test('with recover the stuck attempt times out, and its step is retried by force
   expect(await attemptRows(outside, id)).toEqual(['a:1 Failed', 'a:2 Succeeded', 'b:1 Succeeded']);
 });
 
-test('an execution that takes three times as long as 99 of 100 others is told; one that sleeps is not', async () => {
+test('an execution that takes three times its p99 is reported, and a sleeping one is not', async () => {
   const [busy, asleep] = [`w-${randomUUID()}`, `w-${randomUUID()}`];
   const durations = emptyHistogram();
   durations[2] = 50;

@@ -54,7 +54,7 @@ async function encrypted(): Promise<number> {
   return (listener.address() as AddressInfo).port;
 }
 
-describe.skipIf(temporalMissing !== null)('Temporal, set up wrongly', { timeout: 120_000 }, () => {
+describe.skipIf(temporalMissing !== null)('a wrong Temporal setup', { timeout: 120_000 }, () => {
   let engine: TestServer;
   beforeAll(async () => {
     engine = await startTemporal();
@@ -121,7 +121,7 @@ describe.skipIf(temporalMissing !== null)('Temporal, set up wrongly', { timeout:
       onWarning: (event, details) => warnings.push({ event, ...(details as JsonObject) }),
     });
 
-    test('is told with the next step on the execution, by pawl describe and in the log', async () => {
+    test('the mistake is reported with the next step on the execution, by pawl describe and in the log', async () => {
       await server.pawl.publish(chain('one', echo('a')), { tenantId: 'acme' });
       const { status, body } = await server.post('/api/v1/workflows/one/execute', { trigger: {} });
       expect(status).toBe(202);
@@ -140,7 +140,7 @@ describe.skipIf(temporalMissing !== null)('Temporal, set up wrongly', { timeout:
       expect(described.stdout.replaceAll(/\s+/g, ' ')).toMatch(says);
     });
 
-    test.skipIf(setup === undefined)('is told by pawl temporal setup', async () => {
+    test.skipIf(setup === undefined)('the mistake is reported by pawl temporal setup', async () => {
       const { address, tls } = temporal;
       const env = {
         PAWL_TEMPORAL_ADDRESS: address!,
@@ -153,7 +153,7 @@ describe.skipIf(temporalMissing !== null)('Temporal, set up wrongly', { timeout:
     });
   });
 
-  describe('a right setup', () => {
+  describe('a right Temporal setup', () => {
     const warnings: JsonObject[] = [];
     const server = useServer({
       driver: { default: 'temporal' },
@@ -201,7 +201,7 @@ describe.skipIf(temporalMissing !== null)('Temporal, set up wrongly', { timeout:
       expect(warnings).toContainEqual(expect.objectContaining({ executionId: id, state: 'foreign' }));
     });
 
-    test('a task queue without a worker is told on the execution and in the log, and the command that starts one', async () => {
+    test('a task queue without a worker is reported with the command that starts one', async () => {
       back();
       const id = await start(oneStep('unserved', 'core.echo', 'tq-gpu'), 'unserved');
       await eventually(async () => (await seen(id)).status).toBe('Running');
@@ -216,14 +216,14 @@ describe.skipIf(temporalMissing !== null)('Temporal, set up wrongly', { timeout:
       await eventually(async () => (await seen(id)).status).toBe('Cancelled');
     });
 
-    test('a worker without the action fails the node with the reason and where actions come from', async () => {
+    test('an action that the worker lacks fails the node, and the error says where actions come from', async () => {
       back();
       const id = await start(oneStep('absent-action', 'mine.absent', 'tq-control-default'), 'absent-action');
       await eventually(async () => (await seen(id)).status).toBe('Failed');
       expect(JSON.stringify((await seen(id)).error)).toMatch(/ACTION_NOT_FOUND.*mine\.absent.*--actions/);
     });
 
-    test('a driver that does not exist, or is not configured, is refused with those that are', async () => {
+    test('an unknown or unconfigured driver is refused, and the error names the configured ones', async () => {
       await server.pawl.publish(chain('one', echo('a')), { tenantId: 'acme' });
       const unknown = await server.post('/api/v1/workflows/one/execute', { trigger: {}, driver: 'airflow' });
       expect(unknown.status).toBe(400);

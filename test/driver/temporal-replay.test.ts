@@ -25,14 +25,14 @@ import {
 const isRecording = process.env.RECORD_HISTORIES === '1';
 const SOURCE = fileURLToPath(new URL('../../src/driver/temporal/interpreter.ts', import.meta.url));
 
-describe.runIf(isRecording)('histories are recorded', () => {
+describe.runIf(isRecording)('recording of histories', () => {
   beforeAll(forgetHistories);
   const pairs = [
     { pair: driverPair(), names: RECORDED_CASES },
     { pair: driverPair({ maxEvents: 20 }), names: CONTINUED_CASES, suffix: ' continued' },
   ];
   const cases = pairs.flatMap(({ pair, names, suffix = '' }) => names.map((name) => [name, pair, suffix] as const));
-  test.each(cases)('%s', { timeout: 120_000 }, async (name, pair, suffix) => {
+  test.each(cases)('the history of this case is recorded: %s', { timeout: 120_000 }, async (name, pair, suffix) => {
     const { definition, also = [], trigger, during } = NAMED_CASES.find((each) => each.name === name)!;
     for (const other of also) await pair.pawl.publish(other);
     let id = '';
@@ -79,7 +79,7 @@ describe('recorded histories', () => {
     return text;
   };
 
-  test('replay on the interpreter of today', { timeout: 120_000 }, async () => {
+  test('recorded histories replay on the current interpreter', { timeout: 120_000 }, async () => {
     const files = recordedHistories().map(({ workflowId }) => workflowId);
     for (const name of [...RECORDED_CASES, CANCELLED_THERE]) {
       expect(files).toContainEqual(expect.stringContaining(`${name.replaceAll(/[^a-zA-Z]+/g, '-')}-1`));
@@ -88,11 +88,13 @@ describe('recorded histories', () => {
     expect(await failing(code)).toEqual([]);
   });
 
-  test('do not replay on an interpreter that was changed without a guard', { timeout: 120_000 }, async () => {
+  test('recorded histories do not replay on an interpreter that was changed without a guard', {
+    timeout: 120_000,
+  }, async () => {
     expect(await failing(changed(CHANGE))).toEqual(recordedHistories().map(({ workflowId }) => workflowId));
   });
 
-  test('replay on an interpreter whose change is guarded', { timeout: 120_000 }, async () => {
+  test('recorded histories replay on an interpreter whose change is guarded', { timeout: 120_000 }, async () => {
     const sdk = /\(0,\s*([\w$]+)\.condition\)\(/.exec(code)![1]!;
     expect(await failing(changed(`if (${sdk}.patched('planted')) ${CHANGE}`))).toEqual([]);
   });

@@ -114,7 +114,7 @@ describe.skipIf(temporalMissing !== null)('Temporal with mutual TLS and an API k
       await pawl.executions.cancel('default', executionId);
     });
 
-  test('runs an execution with both', async () => {
+  test('an execution runs on Temporal with a client certificate and an API key', async () => {
     process.env.TEMPORAL_KEY_OF_TEST = API_KEY;
     const apiKey = { provider: 'env' as const, key: 'TEMPORAL_KEY_OF_TEST' };
     const result = await withPawl({ tls: own(), apiKey }, (pawl, executionId) => pawl.result(executionId));
@@ -122,12 +122,12 @@ describe.skipIf(temporalMissing !== null)('Temporal with mutual TLS and an API k
     expect(result).toMatchObject({ status: 'Succeeded', outputs: { done: true } });
   });
 
-  test('says that the certificate is missing', () =>
+  test('an execution says that the client certificate is missing', () =>
     why(
       { tls: { caFile: file('ca.crt') }, apiKey: API_KEY },
       /refused the TLS connection: .*certificate required\. Check temporal\.tls\.caFile, certFile/,
     ));
 
-  test('says that the key is wrong', () =>
+  test('an execution says that the API key is wrong', () =>
     why({ tls: own(), apiKey: 'another' }, /does not let us in: no such key.*Check temporal\.apiKey/));
 });

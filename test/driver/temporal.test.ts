@@ -22,7 +22,7 @@ describe.skipIf(temporalMissing !== null)('Temporal', () => {
     return { executionId, runId: `pawl/${executionId}/1` };
   };
 
-  test('holds no payload, parameter or output in a history', async () => {
+  test('a Temporal history holds no payload, parameter or output', async () => {
     await pair.pawl.publish(graph('canary-child', [echo('inner', { secret: '{{ trigger.secret }}' })]));
     const child = subworkflow('sub', 'canary-child', { parameters: { secret: '{{ trigger.secret }}' } });
     const { executionId, runId } = await start(
@@ -43,7 +43,7 @@ describe.skipIf(temporalMissing !== null)('Temporal', () => {
     await temporal.connection.close();
   });
 
-  test('finds a child by its own id and by where its parent belongs', async () => {
+  test('a child run can be found by its own id and by tenant, project and environment of its parent', async () => {
     await pair.pawl.publish(graph('found-child', [echo('inner')]));
     const { executionId } = await start(graph('found', [subworkflow('sub', 'found-child')]));
     await pair.pawl.result(executionId);
@@ -60,7 +60,7 @@ describe.skipIf(temporalMissing !== null)('Temporal', () => {
     await temporal.connection.close();
   });
 
-  test('resolves the secrets of a plan in the attempt, and no history holds one', async () => {
+  test('the secrets of a plan are resolved in the attempt, and no history holds one', async () => {
     const metadata = { planId: 'secretive', planVersion: '1', createdAt: '2026-02-22T10:00:00Z', createdBy: 'tests' };
     const { executionId, runId } = await start({
       metadata: { ...metadata, schemaVersion: 'v1' },
@@ -86,7 +86,7 @@ describe.skipIf(temporalMissing !== null)('Temporal', () => {
     await temporal.connection.close();
   });
 
-  test('runs an output of 5 MB under the default limits, which does not pass through Temporal', async () => {
+  test('an output of 5 MB runs under the default limits, and does not pass through Temporal', async () => {
     const given = { parameters: { blob: '{{ context.data.a.blob }}' } };
     const { executionId, runId } = await start(graph('large', [held('a', to('b')), held('b', given)]));
     const work = pair.work.of(executionId);
@@ -101,7 +101,7 @@ describe.skipIf(temporalMissing !== null)('Temporal', () => {
     await temporal.connection.close();
   });
 
-  test('runs a plan of 1,000 nodes, over several histories', { timeout: 600_000 }, async () => {
+  test('a plan of 1,000 nodes runs over several histories', { timeout: 600_000 }, async () => {
     const leaves = Array.from({ length: 998 }, (_, index) => `n${index}`);
     const definition = graph('wide', [
       echo('root', {}, to(...leaves)),
@@ -113,7 +113,7 @@ describe.skipIf(temporalMissing !== null)('Temporal', () => {
     expect(await pair.pawl.store.executionAttempts({ executionId })).toHaveLength(1_000);
   });
 
-  test('cancels the execution when its run is cancelled over there', async () => {
+  test('an execution is cancelled when its run is cancelled in Temporal', async () => {
     const { executionId, runId } = await start(graph('cancelled-there', [delay('nap', 600_000)]));
     await eventually(async () => (await pair.pawl.executions.get(TENANT, executionId)).status).toBe('Running');
     const temporal = await client();
@@ -122,7 +122,7 @@ describe.skipIf(temporalMissing !== null)('Temporal', () => {
     await temporal.connection.close();
   });
 
-  test('closes the execution with the reason when its run was terminated over there', async () => {
+  test('an execution fails with the reason when its run is terminated in Temporal', async () => {
     const { executionId, runId } = await start(graph('terminated-there', [held('a')]));
     await pair.work.next('a');
     const temporal = await client();
@@ -140,12 +140,12 @@ describe.skipIf(temporalMissing !== null)('Temporal', () => {
     await temporal.connection.close();
   });
 
-  test('refuses a driver that the installation does not have', async () => {
+  test('a driver that the installation does not have is refused', async () => {
     await pair.pawl.publish(graph('elsewhere', [echo('a')], { driver: 'conductor' }));
     await expect(pair.pawl.start('elsewhere')).rejects.toMatchObject({ code: 'DRIVER_NOT_CONFIGURED' });
   });
 
-  test('replays the history of a run, and notices a change of the interpreter that is not guarded', async () => {
+  test('the history of a run replays, and not on an interpreter that was changed without a guard', async () => {
     const { executionId, runId } = await start(graph('replayed', [echo('a', {}, to('b')), delay('b', 50)]));
     await pair.pawl.result(executionId);
     const temporal = await client();

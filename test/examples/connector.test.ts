@@ -38,7 +38,7 @@ afterAll(async () => {
 });
 
 describe('a connector of your own', () => {
-  it('opens an issue, and links it', async () => {
+  it('the connector opens an issue and links it', async () => {
     const url = 'https://github.com/acme/shop/issues/1';
     const { outputs, resourceLinks } = expectSuccess(await create(bug));
     expect(outputs).toEqual({ number: 1, url });
@@ -49,14 +49,14 @@ describe('a connector of your own', () => {
     });
   });
 
-  it('does not open it twice when the answer is lost', async () => {
+  it('the connector does not open an issue twice when the answer is lost', async () => {
     github.inject({ kind: 'loseAnswer' });
     expect(expectFailure(await create(bug)).retryable).toBe(true);
     expectSuccess(await create(bug, { attempt: 2 }));
     expect(issues).toHaveLength(1);
   });
 
-  it('tells what is worth another try from what is not', async () => {
+  it('the connector tells failures that are worth a retry from those that are not', async () => {
     const unknown = { ...bug, repository: 'acme/nothing' };
     expect(expectFailure(await create(unknown))).toMatchObject({
       retryable: false,
@@ -66,7 +66,7 @@ describe('a connector of your own', () => {
     expect(expectFailure(await create(bug))).toMatchObject({ retryable: true, retryAfterMs: 4000 });
   });
 
-  it('is found in a folder of actions, and run by a workflow', async () => {
+  it('the connector is found in a folder of actions, and a workflow runs it', async () => {
     const folder = new URL('../../examples/connector', import.meta.url).pathname;
     expect((await loadUserActions(folder)).map(({ type }) => type)).toEqual(['github.create-issue']);
     vi.stubEnv('CONNECTOR_GITHUB_TOKEN', TOKEN);
@@ -96,7 +96,7 @@ describe('docs/write-a-connector.md', () => {
   const blocks = [...read('docs/write-a-connector.md').matchAll(/```ts\n([\s\S]*?)```/g)].map((match) => match[1]!);
   const source = read('examples/connector/github.ts');
 
-  it('begins with the smallest one, which is all that a folder needs', async () => {
+  it('the smallest connector of the guide works as the only file of a folder', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'pawl-smallest-'));
     try {
       const [, smallest] = /```js\n([\s\S]*?)```/.exec(read('docs/write-a-connector.md'))!;
@@ -111,9 +111,9 @@ describe('docs/write-a-connector.md', () => {
     }
   });
 
-  it('has code', () => expect(blocks.length).toBeGreaterThan(3));
+  it('the guide has more than three code blocks', () => expect(blocks.length).toBeGreaterThan(3));
 
-  it.each(blocks)('shows code that is in the file: %s', (block) => {
+  it.each(blocks)('the code of the guide is in the example file: %s', (block) => {
     expect(source).toContain(block);
   });
 });

@@ -36,7 +36,7 @@ async function attemptsOf(executionId: string): Promise<string[]> {
 describe('15.1 simple linear workflow', () => {
   const trigger = { boardId: '100', channelId: 'C456' };
 
-  it('counts the items in progress and tells the channel', async () => {
+  it('the linear workflow counts the items in progress and tells the channel', async () => {
     const { status, executionId } = await run('linear', { trigger });
     expect(status).toBe('Succeeded');
     expect(texts()).toEqual(['Found 2 items in progress.']);
@@ -45,7 +45,7 @@ describe('15.1 simple linear workflow', () => {
     ]);
   });
 
-  it('tries again when Monday fails, and posts once when Slack loses its answer', async () => {
+  it('the linear workflow retries when Monday fails, and posts once when Slack loses its answer', async () => {
     monday.inject({ kind: 'answer', answer: { status: 500, body: 'oops' } });
     slack.inject({ kind: 'loseAnswer', matching: 'chat.postMessage' });
     const { status, executionId } = await run('linear', { trigger });
@@ -70,20 +70,20 @@ describe('15.2 branching with conditions', () => {
     expect(texts()).toEqual([]);
   });
 
-  it('another one does not, and the channel is told', async () => {
+  it('a project that is not approved gets no page, and the channel is told', async () => {
     expect((await onboard('1')).status).toBe('Succeeded');
     expect(confluence.pages).toEqual([]);
     expect(texts()).toEqual(["Project 'Apollo' is not approved."]);
   });
 
-  it('a board that is not there goes to onFailure, which names the node', async () => {
+  it('a missing board goes to onFailure, which names the node', async () => {
     expect((await onboard('1', '404')).status).toBe('Succeeded');
     expect(texts()).toEqual(['Onboarding failed at get-item.']);
   });
 });
 
 describe('15.3 fan-out/fan-in', () => {
-  it('joins what was taken; C is skipped', async () => {
+  it('the fan-in joins the branches that were taken, and C is skipped', async () => {
     const { status, outputs, executionId } = await run('fan-out-fan-in', {});
     expect({ status, outputs }).toEqual({ status: 'Succeeded', outputs: { msg: 'Join' } });
     expect(await attemptsOf(executionId)).toEqual(['A 1 Succeeded', 'B 1 Succeeded', 'D 1 Succeeded']);
@@ -91,7 +91,7 @@ describe('15.3 fan-out/fan-in', () => {
 });
 
 describe('15.4 subworkflow', () => {
-  it('runs version 2 of the child and reports its result', async () => {
+  it('the parent runs version 2 of the subworkflow and reports its result', async () => {
     const child = (result: string) => ({
       id: 'child-workflow',
       displayName: 'Child',
@@ -106,7 +106,7 @@ describe('15.4 subworkflow', () => {
 });
 
 describe('15.6 retry with deterministic parameters', () => {
-  it('fails once, then succeeds with the same parameters', async () => {
+  it('the node fails once, then succeeds with the same parameters', async () => {
     const trigger = { payload: { order: 7 }, timestamp: '2025-01-01T00:00:00Z' };
     const { status, outputs, executionId } = await run('retry', { trigger });
     expect({ status, outputs }).toEqual({ status: 'Succeeded', outputs: trigger });
@@ -157,7 +157,7 @@ describe.skipIf(!rendersDocuments)('documents', () => {
 });
 
 describe('credentials', () => {
-  it('are nowhere in what executions leave behind, also when a server repeats them (S6)', async () => {
+  it('credentials appear nowhere in what executions leave behind, even if a server repeats them (S6)', async () => {
     const token = TOKENS.CONNECTOR_MONDAY_TOKEN;
     const refused = {
       status: 200,

@@ -56,7 +56,7 @@ const RUNS = {
   lock: { name: 'l1', sku: 'sold-out' },
 };
 
-it('eight natural workflows survive kill -9 in their middle', async () => {
+it('eight example workflows survive kill -9 of their runner, each in the middle of a call', async () => {
   const environment = { PAWL_HTTP_ALLOW_LOOPBACK: 'true' };
   const doomed = await spawnRunner({ url: engine.url, engine: { ...QUICK, ...short }, environment });
   const ids = new Map<string, string>();
@@ -88,7 +88,7 @@ it('eight natural workflows survive kill -9 in their middle', async () => {
   expect(services.done.toSorted()).toEqual(expected.toSorted());
 });
 
-it('the pipeline does the same in its own words', async () => {
+it('the pipeline example does the same as the graph examples', async () => {
   const runner = await engine.open({ engine: short });
   const before = services.done.length;
   const trigger = { body: { orderId: 'o3', lines: skus('lamp', 'bulb') }, headers: {} };
@@ -108,7 +108,7 @@ it('the pipeline does the same in its own words', async () => {
   ]);
 });
 
-it('the report joins and groups what it has, knows the day, and ends early without orders', async () => {
+it('the report joins and groups its rows, knows the day, and ends early without orders', async () => {
   const runner = await engine.open({ engine: short });
   const definition = example('daily-report');
   const reportOf = async (trigger: JsonObject) => runner.result(await engine.start(definition, { trigger }));

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-it('the loans run as they are printed, on a database that has never seen Pawl, and again on the same', async () => {
+it('the loans example runs as printed on a new database, and again on the same database', async () => {
   const env = { ...process.env, DATABASE_URL: database.connectionString };
   for (let time = 1; time <= 2; time++) {
     const { stdout, stderr } = await promisify(execFile)(process.execPath, ['--no-warnings', example], { env });

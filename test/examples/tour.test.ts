@@ -68,7 +68,7 @@ const withoutTimes = (text: string): string => text.replaceAll(/\d+(\.\d)? m?s\b
 describe('the tour of the README', () => {
   const [start, sample, ...rest] = commandsOf(readme, '## Five minutes', '## Write a workflow');
 
-  it('starts with one command', () => {
+  it('the README starts Pawl with one command', () => {
     expect(start).toBe('npm ci && npm start');
     expect(packageJson.scripts.start).toBe('bin/pawl dev');
     expect(packageJson.bin.pawl).toBe('bin/pawl');
@@ -86,7 +86,7 @@ describe('the tour of the README', () => {
     expect(printed).toEqual(expect.arrayContaining(lines));
   });
 
-  it('works to its end', async () => {
+  it('the commands of the README tour all work', async () => {
     const outputs = new Map<string, string>();
     for (const command of rest) {
       if (command !== 'npx node examples/shop/shop.ts') outputs.set(command, await typed(command));
@@ -101,7 +101,7 @@ describe('the tour of the README', () => {
 });
 
 describe('the examples', () => {
-  it('are all in their README', () => {
+  it('every example file is listed in the README of the examples', () => {
     const files = readdirSync(join(ROOT, 'examples'), { recursive: true, encoding: 'utf8' });
     for (const file of files.filter((name) => /\.(json|ts)$/.test(name))) expect(examples).toContain(`](${file})`);
   });
@@ -113,13 +113,13 @@ describe('the examples', () => {
         .matchAll(/\| `(npx [^`]+)` \|$/gm),
     ].map(([, command]) => command!);
 
-  it('that need nothing run as they are', async () => {
+  it('the examples that need no account run as they are', async () => {
     const commands = rows('## Run as they are', '## With accounts');
     expect(commands.length).toBe(5);
     for (const command of commands) expect(await typed(command)).not.toBe('');
   });
 
-  it('that need accounts are at least valid, with triggers that are JSON', async () => {
+  it('the examples that need accounts are valid, and their triggers are JSON', async () => {
     const commands = rows('## With accounts');
     expect(commands.length).toBeGreaterThan(8);
     for (const command of commands) {

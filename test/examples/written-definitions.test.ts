@@ -25,13 +25,13 @@ function parsed(text: string): unknown {
   }
 }
 
-describe('a definition in the documentation', () => {
-  it('is found', () => {
+describe('definitions in the documentation', () => {
+  it('the documentation has definitions', () => {
     expect(WRITTEN.length).toBeGreaterThan(3);
     expect(WRITTEN.filter(({ place }) => place.startsWith('README')).length).toBe(3);
   });
 
-  it.each(WRITTEN)('$place is valid', ({ value }) => {
+  it.each(WRITTEN)('the definition in $place is valid', ({ value }) => {
     const result = compileDefinition(value, { actions: new Set(builtIn) });
     expect(result.ok ? [] : result.problems).toEqual([]);
   });

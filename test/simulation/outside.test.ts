@@ -9,8 +9,10 @@ import { simulate } from './simulation.ts';
 const SEEDS = 100;
 const MOST_SEEDS = 60;
 
-describe('simulation with an engine that is not ours', () => {
-  it(`keeps every invariant in ${SEEDS} seeds`, { timeout: 600_000 }, async () => {
+describe('the simulation with an outside engine', () => {
+  it(`the simulation with an outside engine keeps every invariant in ${SEEDS} seeds`, {
+    timeout: 600_000,
+  }, async () => {
     for (let seed = 1; seed <= SEEDS; seed++) {
       const given = generateOutsideCase(seed);
       const { violations } = await simulate(given);
@@ -18,15 +20,15 @@ describe('simulation with an engine that is not ours', () => {
     }
   });
 
-  it('is a function of its seed', async () => {
+  it('a simulation with an outside engine gives the same result for the same seed', async () => {
     const [first, second] = [await simulate(generateOutsideCase(3)), await simulate(generateOutsideCase(3))];
     expect(first.events).toBeGreaterThan(100);
     expect(second).toEqual(first);
   });
 });
 
-describe('planted bugs are found with an engine that is not ours', () => {
-  it.each(Object.entries(OUTSIDE_BUGS))('%s', { timeout: 300_000 }, async (_, plant) => {
+describe('planted bugs in the simulation with an outside engine', () => {
+  it.each(Object.entries(OUTSIDE_BUGS))('the planted bug is found: %s', { timeout: 300_000 }, async (_, plant) => {
     let found = 0;
     const { firstSeed = 1 } = plant();
     for (let seed = firstSeed; seed < firstSeed + MOST_SEEDS && found === 0; seed++) {

@@ -18,12 +18,12 @@ async function find(plant: () => Plant): Promise<{ seed: number; given: Case; in
   return null;
 }
 
-describe('planted bugs are found', () => {
-  it.each(Object.entries(PLANTED_BUGS))('%s', async (_, plant) => {
+describe('planted bugs in the simulation', () => {
+  it.each(Object.entries(PLANTED_BUGS))('the planted bug is found: %s', async (_, plant) => {
     expect(await find(plant)).not.toBeNull();
   });
 
-  it('and shrunk to a case that a person can read', async () => {
+  it('a planted bug is shrunk to a case with one execution and no faults', async () => {
     const plant = PLANTED_BUGS['an execution is parked without the time it is due']!;
     const found = (await find(plant))!;
     const { given, violations } = await shrink(found.given, found.invariant, plant);

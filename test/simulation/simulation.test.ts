@@ -12,8 +12,8 @@ const FAILED_ONCE = [701_390];
 /** Shrinking costs many runs: the first few failures are enough to go on with. */
 const MOST_REPORTED = 3;
 
-describe('simulation', () => {
-  it(`keeps every invariant in ${SEEDS} seeds`, { timeout: 600_000 }, async () => {
+describe('the simulation', () => {
+  it(`the simulation keeps every invariant in ${SEEDS} seeds`, { timeout: 600_000 }, async () => {
     const reports: string[] = [];
     const failed: number[] = [];
     const began = performance.now();
@@ -27,7 +27,7 @@ describe('simulation', () => {
     expect({ failed, reports }).toEqual({ failed: [], reports: [] });
   });
 
-  it('is a function of its seed', async () => {
+  it('a simulation gives the same result for the same seed', async () => {
     for (const seed of [2, 5, 18]) {
       const [first, second] = [await simulate(generateCase(seed)), await simulate(generateCase(seed))];
       expect(first.events).toBeGreaterThan(100);

@@ -7,7 +7,7 @@ import { runMessagingChaos } from './messaging-chaos.ts';
 
 const STORM_MS = 10_000;
 
-it('processes every work event, in order, and none after its acknowledgement', {
+it('every work event is processed in order, and none arrives after its acknowledgement', {
   timeout: 180_000,
 }, async () => {
   const report = await runMessagingChaos({ seed: 'told is told', stormMs: STORM_MS });

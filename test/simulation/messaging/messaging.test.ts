@@ -9,8 +9,10 @@ import { simulateMessaging } from './simulation.ts';
 const SEEDS = 300;
 const MOST_REPORTED = 3;
 
-describe('simulation of lifecycles and deliveries', () => {
-  it(`keeps every promise in ${SEEDS} seeds`, { timeout: 300_000 }, async () => {
+describe('the simulation of lifecycles and deliveries', () => {
+  it(`the simulation of lifecycles and deliveries keeps every promise in ${SEEDS} seeds`, {
+    timeout: 300_000,
+  }, async () => {
     const reports: string[] = [];
     const failed: number[] = [];
     for (let seed = 1; seed <= SEEDS; seed++) {
@@ -23,7 +25,7 @@ describe('simulation of lifecycles and deliveries', () => {
     expect({ failed, reports }).toEqual({ failed: [], reports: [] });
   });
 
-  it('is a function of its seed', async () => {
+  it('a simulation of lifecycles and deliveries gives the same result for the same seed', async () => {
     for (const seed of [3, 11]) {
       const [first, second] = [
         await simulateMessaging(generateMessagingCase(seed)),

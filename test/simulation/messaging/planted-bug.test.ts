@@ -16,12 +16,16 @@ async function find(plant: () => MessagingPlant): Promise<{ seed: number; invari
   return null;
 }
 
-describe('planted bugs are found', () => {
-  it.each(Object.entries(PLANTED_MESSAGING_BUGS))('%s', { timeout: 120_000 }, async (_, plant) => {
-    expect(await find(plant)).not.toBeNull();
-  });
+describe('planted bugs in the simulation of lifecycles and deliveries', () => {
+  it.each(Object.entries(PLANTED_MESSAGING_BUGS))(
+    'the planted bug is found: %s',
+    { timeout: 120_000 },
+    async (_, plant) => {
+      expect(await find(plant)).not.toBeNull();
+    },
+  );
 
-  it('and shrunk to a case that a person can read', { timeout: 120_000 }, async () => {
+  it('a planted bug is shrunk to a case with one instance', { timeout: 120_000 }, async () => {
     const plant = PLANTED_MESSAGING_BUGS['a delivery that was claimed is never due again']!;
     const { seed, invariant } = (await find(plant))!;
     const { given, violations } = await shrinkMessaging(generateMessagingCase(seed), invariant, plant);
