@@ -1,4 +1,4 @@
-// A real server on a real database of its own, in strict mode, and a client that speaks for any tenant.
+// A real server on its own real database, in strict mode, and a client that can act for any tenant.
 
 import { SignJWT } from 'jose';
 import { afterAll, beforeAll } from 'vitest';
@@ -19,7 +19,7 @@ export interface Claims {
   readonly more?: JsonObject;
 }
 
-/** Everything a token can be allowed, unless told otherwise. */
+/** A token with every scope, unless told otherwise. */
 export function tokenFor({
   tenant = 'acme',
   subject = 'ada',
@@ -46,7 +46,7 @@ export interface TestServer {
   pawl: Pawl;
   url: string;
   database: TestDatabase;
-  /** As Ada of `acme`, who may do everything; `token: null` sends none. */
+  /** Asks as Ada of `acme`, who may do everything; `token: null` sends no token. */
   ask(method: string, path: string, options?: AskOptions): Promise<Reply>;
   get(path: string, options?: AskOptions): Promise<Reply>;
   post(path: string, body?: unknown, options?: AskOptions): Promise<Reply>;
@@ -60,7 +60,7 @@ export interface AskOptions {
   readonly headers?: Record<string, string>;
 }
 
-/** Registers the hooks of the file; the parts are there when its tests run. */
+/** Registers the hooks of the test file; the parts are ready when its tests run. */
 export function useServer(options: PawlOptions = {}): TestServer {
   const server = {} as TestServer;
   let ada: string;
@@ -129,7 +129,7 @@ export const echo = (id: string, parameters: JsonObject = {}): JsonObject => ({
   parameters,
 });
 
-/** A node that is at work until somebody stops it. */
+/** A node that works until it is stopped. */
 export const sleep = (id: string, durationMs: number): JsonObject => ({
   id,
   actionType: 'core.delay',

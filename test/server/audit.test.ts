@@ -1,5 +1,5 @@
-// The audit log: every change leaves a record, in the transaction that made it; records cannot be changed; each tenant sees its
-// own.
+// The audit log: every change leaves a record, in the transaction that made it. Records cannot be changed. Each tenant sees its
+// own records.
 
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
@@ -19,8 +19,8 @@ beforeAll(async () => {
   await server.pawl.publish(chain('long', sleep('nap', 3_600_000)), { tenantId: 'acme' });
 });
 
-describe('a change', () => {
-  it('of a workflow is recorded once it has happened, with who did it and what came of it', async () => {
+describe('the audit record of a change', () => {
+  it('a change of a workflow is recorded after it happened, with its author and its result', async () => {
     const ben = { token: await tokenFor({ subject: 'ben' }), headers: { 'x-correlation-id': 'ticket-7' } };
     await server.post('/api/v1/workflows', chain('w', echo('a')));
     await server.post('/api/v1/workflows/w/publish');
@@ -40,7 +40,7 @@ describe('a change', () => {
     expect(await records('?action=workflow.publish')).toMatchObject([{ details: { version: 1, status: 'Active' } }]);
   });
 
-  it('of an execution is recorded with its signal, and not when it is a repeat or refused', async () => {
+  it('a change of an execution is recorded with its signal; a repeat or a refusal is not recorded', async () => {
     const { body } = await server.post('/api/v1/workflows/long/execute', {});
     const id = body.executionId as string;
     const pause = { signalId: randomUUID(), type: 'PAUSE', payload: { reason: 'lunch' } };
@@ -60,7 +60,7 @@ describe('a change', () => {
     ]);
   });
 
-  it('of a run of a pipeline is recorded, once', async () => {
+  it('cancelling the run of a pipeline is recorded once', async () => {
     await server.post('/api/v1/workflows', { name: 'naps', tasks: { nap: { sleep: '1h' } } });
     const { body } = await server.post('/api/v1/workflows/naps/trigger', {});
     const { run_id: runId } = body.data as { run_id: string };
@@ -72,7 +72,7 @@ describe('a change', () => {
     expect(found).toMatchObject([{ actor: 'ada', action: 'execution.cancel' }]);
   });
 
-  it('of lifecycles and consumers is recorded when something changed, without addresses and secrets', async () => {
+  it('a change of a lifecycle or consumer is recorded without addresses and secrets; a repeat is not', async () => {
     const machine = {
       env: 'test',
       name: 'ticket',
@@ -104,7 +104,7 @@ describe('a change', () => {
     expect(JSON.stringify(await records())).not.toMatch(/hidden|whsec_/);
   });
 
-  it('of triggers, the catalog, quotas, templates and keys is recorded, without secrets', async () => {
+  it('changes of triggers, the catalog, quotas, templates and keys are recorded without secrets', async () => {
     const config = { generateSecret: true };
     const { body } = await server.post('/api/v1/triggers', { workflowId: 'long', triggerType: 'Webhook', config });
     await server.post(`/api/v1/triggers/${body.id}/rotate-secret`, {});
@@ -134,7 +134,7 @@ describe('a change', () => {
     expect(everything).not.toContain(made.key);
   });
 
-  it('that fails leaves no record, and a record that fails leaves no change', async () => {
+  it('a change that fails leaves no record, and a record that fails leaves no change', async () => {
     const { store } = server.pawl;
     const enable = (isEnabled: boolean, fail: boolean) =>
       store.audited({
@@ -153,7 +153,7 @@ describe('a change', () => {
 });
 
 describe('the log', () => {
-  it('is read in pages, within one tenant', async () => {
+  it('the audit log is read in pages, within one tenant', async () => {
     const first = await server.get('/api/v1/admin/audit?limit=2');
     const next = await server.get(`/api/v1/admin/audit?limit=200&cursor=${first.body.nextCursor}`);
     const all = (await records('?limit=200')).map(({ id }) => id);
@@ -166,7 +166,7 @@ describe('the log', () => {
     expect((await server.get('/api/v1/admin/audit?cursor=x')).status).toBe(400);
   });
 
-  it('cannot be changed, even by whoever has the database', async () => {
+  it('audit records cannot be changed, even with direct access to the database', async () => {
     const client = new pg.Client({ connectionString: server.database.connectionString });
     await client.connect();
     try {
@@ -182,14 +182,14 @@ describe('the log', () => {
 describe('the chain of records', () => {
   const verify = async (head?: string) =>
     (await server.get(`/api/v1/admin/audit/verify${head === undefined ? '' : `?head=${head}`}`)).body;
-  /** As whoever has the database and its owner's rights. */
+  /** As somebody with the rights of the database owner. */
   const tamper = (sql: string) =>
     withClient(server.database.connectionString, async (client) => {
       await client.query('set session_replication_role = replica');
       await client.query(sql);
     });
 
-  it('stays whole when many change something at once', async () => {
+  it('the chain of records stays whole when many changes happen at once', async () => {
     const names = Array.from({ length: 12 }, (_, index) => `at-once-${index}`);
     await Promise.all(names.map((name) => server.ask('PUT', `/api/v1/secrets/${name}`, { body: { value: 'x' } })));
     expect(await verify()).toEqual({
@@ -199,7 +199,7 @@ describe('the chain of records', () => {
     });
   });
 
-  it('shows a record that was changed, one that was removed, and an end that was cut off', async () => {
+  it('the chain reveals a changed record, a removed record and a cut-off end', async () => {
     const { head, records: count } = await verify();
     expect(await verify(head as string)).toMatchObject({ ok: true, records: count });
     const last = Number((head as string).split(':')[0]);
@@ -217,8 +217,8 @@ describe('the chain of records', () => {
   });
 });
 
-describe('what changes nothing', () => {
-  it('is recorded when it was refused, or read something sensitive, once a minute', async () => {
+describe('requests that change nothing', () => {
+  it('a refused request or a sensitive read is recorded once a minute', async () => {
     const eve = { token: await tokenFor({ subject: 'eve', scope: ['workflows:read', 'secrets:manage'] }) };
     for (let count = 0; count < 3; count++) {
       expect((await server.post('/api/v1/workflows/w/execute', {}, eve)).status).toBe(403);
@@ -234,7 +234,7 @@ describe('what changes nothing', () => {
 });
 
 describe('tenants', () => {
-  it('are listed for System, and to others only they themselves are', async () => {
+  it('System sees all tenants in the list, and others see only their own', async () => {
     await server.pawl.publish(chain('w', echo('a')), { tenantId: 'globex' });
     await server.ask('PUT', '/api/v1/admin/tenants/initech/quota', { body: { preset: 'free' } });
     const { body } = await server.get('/api/v1/admin/tenants');

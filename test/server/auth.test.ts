@@ -1,4 +1,4 @@
-// Who is let in: tokens by secret and by key set, API keys, and in loose mode whoever is on this machine.
+// Who may use the API: tokens by secret and by key set, API keys, and in loose mode everybody on this machine.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
@@ -35,7 +35,7 @@ describe('tokens by a shared secret', () => {
   const server = useServer();
   const statusWith = async (token: string) => (await server.get('/api/v1/executions', { token })).status;
 
-  it('are let in when everything about them is right', async () => {
+  it('a token is accepted when everything about it is right', async () => {
     expect(await statusWith(await sign())).toBe(200);
     expect(await statusWith(await sign({ claims: { scope: ['workflows:read', 'something:else'] } }))).toBe(200);
     for (const claims of [{ scp: ['workflows:read'] }, { scp: 'workflows:read' }, { scopes: ['workflows:read'] }]) {
@@ -44,7 +44,7 @@ describe('tokens by a shared secret', () => {
     expect(await statusWith(await sign({ claims: { scope: 'templates:read', scp: 'workflows:read' } }))).toBe(403);
   });
 
-  it('are refused when anything is wrong', async () => {
+  it('a token is refused when anything about it is wrong', async () => {
     const wrong: Record<string, string> = {
       'another issuer': await sign({ issuer: 'https://evil.example' }),
       'another audience': await sign({ audience: 'somebody-else' }),
@@ -70,7 +70,7 @@ describe('tokens by a shared secret', () => {
     expect(basic.headers.get('www-authenticate')).toBe('Bearer');
   });
 
-  it('say nothing about why they are refused that others could use', async () => {
+  it('the refusal of a token gives away no reason that an attacker could use', async () => {
     const { body } = await server.get('/api/v1/executions', {
       token: await sign({}, new TextEncoder().encode('x'.repeat(40))),
     });
@@ -109,11 +109,11 @@ describe('tokens by a key set', () => {
   const statusWith = async (token: string) =>
     (await fetch(`${pawl.url}/api/v1/executions`, { headers: { authorization: `Bearer ${token}` } })).status;
 
-  it('are let in when a key of the set signed them', async () => {
+  it('a token signed by a key of the set is accepted', async () => {
     expect(await statusWith(await sign({ header: { alg: 'ES256', kid: 'k1' } }, pair.privateKey))).toBe(200);
   });
 
-  it('are refused when another key did, or a secret pretends to be one', async () => {
+  it('a token signed by another key, or with a secret instead of a key, is refused', async () => {
     const other = await generateKeyPair('ES256');
     expect(await statusWith(await sign({ header: { alg: 'ES256', kid: 'k1' } }, other.privateKey))).toBe(401);
     expect(await statusWith(await sign({ header: { kid: 'k1' } }))).toBe(401);
@@ -128,7 +128,7 @@ describe('API keys', () => {
     expiresAt: number | null = null,
   ) => createApiKey(server.pawl.store, { tenantId, name: 'ci', scopes, roles: [], expiresAt });
 
-  it('open what their scopes say, for their tenant', async () => {
+  it('an API key allows what its scopes say, for its tenant', async () => {
     await server.pawl.publish(chain('w', echo('a')), { tenantId: 'acme' });
     const { key } = await make('acme', ['workflows:read', 'workflows:execute']);
     const started = await server.post(
@@ -144,7 +144,7 @@ describe('API keys', () => {
     expect((await server.get(`/api/v1/executions/${started.body.executionId}`, { token: foreign })).status).toBe(404);
   });
 
-  it('are refused when unknown, revoked or expired', async () => {
+  it('an API key that is unknown, revoked or expired is refused', async () => {
     const { id, key } = await make('acme', ['workflows:read']);
     expect((await server.get('/api/v1/executions', { token: key })).status).toBe(200);
     expect(await server.pawl.store.apiKeyRevoke({ tenantId: 'globex', id })).toBe(false);
@@ -160,7 +160,7 @@ describe('API keys', () => {
 describe('loose mode', () => {
   const loose = useServer({ auth: { allowLooseAuth: true, secret: SECRET, issuer: ISSUER, audience: AUDIENCE } });
 
-  it('takes the tenant from the header or the body, and is `default` otherwise', async () => {
+  it('loose mode takes the tenant from the header or the body, and `default` otherwise', async () => {
     for (const tenantId of ['default', 'acme', 'globex']) await loose.pawl.publish(chain('w', echo('a')), { tenantId });
     const tenantOf = async (headers: Record<string, string>, body: Record<string, string>) => {
       const { body: started } = await loose.post('/api/v1/workflows/w/execute', body, { token: null, headers });
@@ -172,14 +172,14 @@ describe('loose mode', () => {
     expect((await loose.get('/api/v1/executions', { token: null, headers: { 'x-tenant-id': "'" } })).status).toBe(400);
   });
 
-  it('still verifies a token that is given', async () => {
+  it('loose mode still verifies a token that is given', async () => {
     expect(
       (await loose.get('/api/v1/executions', { token: await tokenFor({ tenant: 'acme', scope: 'admin' }) })).status,
     ).toBe(403);
     expect((await loose.get('/api/v1/executions', { token: 'abc.def.ghi' })).status).toBe(401);
   });
 
-  it('answers only to loopback names, so that no web page can reach it by another', async () => {
+  it('loose mode answers only to loopback names, so that no web page can reach it by another name', async () => {
     const status = await new Promise((resolve, reject) => {
       const { port } = new URL(loose.url);
       request({ port, host: '127.0.0.1', path: '/api/v1/executions', headers: { host: 'evil.example' } }, (answer) =>
@@ -192,8 +192,8 @@ describe('loose mode', () => {
   });
 });
 
-describe('starting without anybody who could be let in', () => {
-  it('is refused in strict mode', async () => {
+describe('starting a server that nobody could use', () => {
+  it('a strict server without keys or a complete token setup does not start', async () => {
     const database = await testDatabase();
     const url = database.connectionString;
     const options = { serve: true, runner: false, database: { url }, server: { port: 0 } };
@@ -203,11 +203,11 @@ describe('starting without anybody who could be let in', () => {
   });
 });
 
-describe('an installation that wants to know for whom', () => {
+describe('an installation that requires a principal', () => {
   const auth = { secret: SECRET, issuer: ISSUER, audience: AUDIENCE, requirePrincipalForExecute: true };
   const server = useServer({ auth });
 
-  it('starts nothing without a principal', async () => {
+  it('no execution starts without a principal where the installation requires one', async () => {
     await server.pawl.publish(chain('personal', echo('a')), { tenantId: 'acme' });
     const path = '/api/v1/workflows/personal/execute';
     expect(await server.post(path, {})).toMatchObject({
@@ -217,7 +217,7 @@ describe('an installation that wants to know for whom', () => {
     expect((await server.post(path, { principal: { userId: 'ada' } })).status).toBe(202);
   });
 
-  it('shows triggers to whoever reads workflows or manages triggers, and to nobody else', async () => {
+  it('triggers are shown to callers that read workflows or manage triggers, and to nobody else', async () => {
     const asked = async (scope: string) =>
       (await server.get('/api/v1/triggers', { token: await tokenFor({ scope }) })).status;
     expect(await Promise.all(['workflows:read', 'triggers:manage', 'templates:read'].map(asked))).toEqual([

@@ -1,5 +1,5 @@
-// Start and be answered with the result: execute and trigger with `wait`, reading with `wait`, webhooks that respond with it, and the
-// client's `run`. What takes longer is answered as without `wait`.
+// Starting and waiting for the result: execute and trigger with `wait`, reading with `wait`, webhooks that respond with the
+// result, and `run` of the client. A longer execution is answered as without `wait`.
 
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createClient } from '../../src/sdk/client.ts';
@@ -23,19 +23,19 @@ const execute = (workflowId: string, wait: string, body = {}) =>
   server.post(`/api/v1/workflows/${workflowId}/execute?wait=${wait}`, body);
 
 describe('execute with wait', () => {
-  it('answers 200 with the finished execution, as reading it shows it', async () => {
+  it('execute with wait answers 200 with the finished execution, the same as reading it', async () => {
     const { status, body } = await execute('quick', '30s', { trigger: { name: 'Ada' }, spec: { a: 1 } });
     expect(status).toBe(200);
     expect(body).toMatchObject({ status: 'Succeeded', outputs: { text: 'Hello, Ada' }, workflowId: 'quick' });
     expect((await server.get(`/api/v1/executions/${body.executionId as string}`)).body).toEqual(body);
   });
 
-  it('answers with a failure as it is: the request itself succeeded', async () => {
+  it('execute with wait answers 200 with a failed execution: the request itself succeeded', async () => {
     const { status, body } = await execute('broken', '30');
     expect([status, body]).toMatchObject([200, { status: 'Failed', error: { code: 'NO', nodeId: 'no' } }]);
   });
 
-  it('answers 202 as without it when time is up', async () => {
+  it('execute with wait answers 202, as without wait, when time is up', async () => {
     const { status, body, headers } = await execute('slow', '10ms');
     expect(status).toBe(202);
     expect(body).toEqual({
@@ -46,7 +46,7 @@ describe('execute with wait', () => {
     expect(headers.get('location')).toBe(body.statusUrl);
   });
 
-  it('gives the same finished execution for the same requestId', async () => {
+  it('execute with wait and the same requestId answers with the same finished execution', async () => {
     const first = await execute('quick', '30s', { requestId: 'again' });
     expect(await execute('quick', '30s', { requestId: 'again' })).toMatchObject({ status: 200, body: first.body });
     const plain = await server.post('/api/v1/workflows/quick/execute', { requestId: 'again' });
@@ -57,14 +57,14 @@ describe('execute with wait', () => {
     });
   });
 
-  it('refuses a time that is none', async () => {
+  it('execute with an invalid wait is refused', async () => {
     const { status, body } = await execute('quick', 'soon');
     expect([status, body]).toMatchObject([400, { error: { details: [{ path: '/query/wait' }] } }]);
   });
 });
 
 describe('trigger with wait', () => {
-  it('answers 200 with the run and its tasks', async () => {
+  it('trigger with wait answers 200 with the run and its tasks', async () => {
     const { status, body } = await server.post('/api/v1/workflows/nap/trigger?wait=30s', {});
     expect(status).toBe(200);
     expect(body.data).toMatchObject({
@@ -74,21 +74,21 @@ describe('trigger with wait', () => {
     });
   });
 
-  it('answers 201 as without it when time is up', async () => {
+  it('trigger with wait answers 201, as without wait, when time is up', async () => {
     const { status, body } = await server.post('/api/v1/workflows/slow/trigger?wait=0', {});
     expect([status, body]).toMatchObject([201, { data: { run_id: expect.any(String), status: 'running' } }]);
   });
 });
 
 describe('a webhook that responds with the result', () => {
-  it('answers 200 with the finished execution', async () => {
+  it('a webhook with respond "result" answers 200 with the finished execution', async () => {
     const config = { secret: SECRET, respond: 'result' };
     const { id } = await createTrigger(server, { workflowId: 'quick', triggerType: 'Webhook', config });
     const { status, body } = await sendWebhook(server, id, { secret: SECRET, body: '{"name":"Bo"}' });
     expect([status, body]).toMatchObject([200, { status: 'Succeeded', outputs: { text: 'Hello, Bo' } }]);
   });
 
-  it('cannot be told to respond with something else', async () => {
+  it('a webhook with an unknown respond setting is refused', async () => {
     const config = { secret: SECRET, respond: 'later' };
     const trigger = { workflowId: 'quick', triggerType: 'Webhook', config };
     expect(await server.post('/api/v1/triggers', trigger)).toMatchObject({
@@ -99,7 +99,7 @@ describe('a webhook that responds with the result', () => {
 });
 
 describe('the client', () => {
-  it('runs a workflow and gives what it came to', async () => {
+  it('the client runs a workflow and returns its result', async () => {
     const pawl = createClient({ url: server.url, token: await tokenFor() });
     expect(await pawl.executions.run('quick', { trigger: { name: 'Cy' } })).toMatchObject({
       status: 'Succeeded',
@@ -107,7 +107,7 @@ describe('the client', () => {
     });
   });
 
-  it('waits for an execution that somebody else ends', async () => {
+  it('the client waits for an execution that another caller ends', async () => {
     const pawl = createClient({ url: server.url, token: await tokenFor() });
     const { executionId } = await pawl.executions.execute('slow');
     const waiting = pawl.executions.waitFor(executionId);

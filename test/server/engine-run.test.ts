@@ -1,4 +1,5 @@
-// Runs of execution plans: given or by reference, with the reference checked before anything is read, and the debug endpoints.
+// Runs of execution plans, given in the request or by reference. The reference is checked before anything is read. Also the debug
+// endpoints.
 
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -34,8 +35,8 @@ function stored(name: string, bytes: Buffer, where = folder): JsonObject {
 const json = (value: unknown) => Buffer.from(JSON.stringify(value));
 const startRun = (body: JsonObject) => server.post('/api/v1/engine/runs', body);
 
-describe('starting a run', () => {
-  it('of a plan that is given answers 202, and the same runId gives the same run', async () => {
+describe('starting a run of a plan', () => {
+  it('starting a run with a plan answers 202, and the same runId gives the same run', async () => {
     const body = { plan: plan('given'), context: { runId: 'run-1', projectId: 'shop', environmentId: 'staging' } };
     const first = await startRun(body);
     expect(first).toMatchObject({ status: 202, body: { runId: 'run-1', engineRunRef: { provider: 'native' } } });
@@ -54,7 +55,7 @@ describe('starting a run', () => {
     });
   });
 
-  it('again with another plan publishes nothing: the run is the first one', async () => {
+  it('starting a run again with another plan publishes nothing and gives the first run', async () => {
     const changed = { ...plan('settled'), steps: [{ stepId: 'two', type: 'core.echo', inputs: {}, timeout: '10s' }] };
     const context = { runId: 'run-settled', projectId: 'shop', environmentId: 'staging' };
     const first = await startRun({ plan: plan('settled'), context });
@@ -67,7 +68,7 @@ describe('starting a run', () => {
     });
   });
 
-  it('says what of the plan is not acted upon, and refuses what would change what a step does', async () => {
+  it('starting a run warns of ignored fields of the plan, and refuses invalid ones', async () => {
     const withStep = (planId: string, fields: JsonObject) => {
       const given = plan(planId);
       return { plan: { ...given, steps: [{ ...(given.steps as JsonObject[])[0]!, ...fields }] } };
@@ -88,7 +89,7 @@ describe('starting a run', () => {
     expect((await server.get('/api/v1/workflows/no-plan')).status).toBe(404);
   });
 
-  it('by a reference to a file, plain or gzip', async () => {
+  it('starting a run by a reference to a file accepts plain and gzip files', async () => {
     const plain = stored('plain', json(plan('plain')));
     expect((await startRun({ planRef: plain })).status).toBe(202);
     const marked = stored('marked', Buffer.concat([Buffer.from('\uFEFF'), json(plan('marked'))]));
@@ -97,7 +98,7 @@ describe('starting a run', () => {
     expect((await startRun({ planRef: { ...zipped, compression: 'gzip' } })).status).toBe(202);
   });
 
-  it('of a plan that was only written at another time runs the version that is there', async () => {
+  it('a plan that differs only in its creation time runs the existing version', async () => {
     await startRun({ plan: plan('again') });
     const { metadata, ...rest } = plan('again') as { metadata: JsonObject };
     const later = { ...rest, metadata: { ...metadata, createdAt: '2026-03-01T10:00:00Z' } };
@@ -107,7 +108,7 @@ describe('starting a run', () => {
     expect((await server.get('/api/v1/workflows/again')).body).toMatchObject({ currentVersion: 2 });
   });
 
-  it('by a reference to a version of our own', async () => {
+  it('starting a run by a reference to a stored version works', async () => {
     await server.pawl.publish(plan('ours'), { tenantId: 'acme' });
     const row = await server.pawl.store.definitionGet({ tenantId: 'acme', workflowId: 'ours', version: 1 });
     const sha256 = createHash('sha256').update(row!.definition).digest('hex');
@@ -124,7 +125,7 @@ describe('starting a run', () => {
     expect((await startRun({ planRef: { ...planRef, sha256: checksum } })).status).toBe(202);
   });
 
-  it('reads what is behind a reference once, for as long as it may', async () => {
+  it('the plan behind a reference is read once and kept until the reference expires', async () => {
     const planRef = stored('kept', json(plan('kept')));
     const until = new Date(Date.now() + 3_600_000).toISOString();
     expect((await startRun({ planRef: { ...planRef, expiresAt: until } })).status).toBe(202);
@@ -141,7 +142,7 @@ describe('starting a run', () => {
     }
   });
 
-  it('refuses references that are not what they promise', async () => {
+  it('a reference that does not match its plan is refused', async () => {
     const good = stored('good', json(plan('good')));
     const secret = stored('secret', json(plan('secret')), outside);
     symlinkSync(join(outside, 'secret'), join(folder, 'link'));
@@ -175,7 +176,7 @@ describe('starting a run', () => {
     }
   });
 
-  it('refuses both, neither, a plan of another tenant and a plan that is not valid', async () => {
+  it('starting a run without a plan, with two, with another tenant or an invalid plan is refused', async () => {
     expect((await startRun({})).status).toBe(400);
     expect((await startRun({ plan: plan('a'), planRef: stored('a', json(plan('a'))) })).status).toBe(400);
     expect(await startRun({ plan: plan('a', 'globex') })).toMatchObject({
@@ -190,7 +191,7 @@ describe('starting a run', () => {
 });
 
 describe('debug endpoints', () => {
-  it('show the reference, the logs of a step and a snapshot', async () => {
+  it('debug endpoints show the plan reference, the logs of a step and a snapshot', async () => {
     const artifact = { uri: 's3://results/manifest.json', kind: 'dbt-manifest', sizeBytes: 7 };
     const { metadata, scope } = plan('debug') as { metadata: JsonObject; scope: JsonObject };
     const inputs = { artifactRefs: [artifact, 'not one'], metadata: {} };
@@ -232,7 +233,7 @@ describe('debug endpoints', () => {
     expect((await server.get('/engine/runs/unknown/debug')).status).toBe(404);
   });
 
-  it('say why a run has failed, and of which kind that is', async () => {
+  it('debug endpoints give the error and the error category of a failed run', async () => {
     const inputs = { code: 'HTTP_TIMEOUT', message: 'no answer' };
     const steps = [{ stepId: 'one', type: 'core.fail', inputs, timeout: '10s' }];
     const { body } = await startRun({ plan: { ...plan('late'), steps }, context: { runId: 'run-late' } });

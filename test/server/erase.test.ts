@@ -1,4 +1,4 @@
-// Erasure: after it, no table but the audit log knows of the person, and what others have is as it was.
+// Erasure: afterwards no table but the audit log knows the person, and the data of others is unchanged.
 
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -44,7 +44,7 @@ const erase = (body: JsonObject, tenant = tenantId) => server.post(`/api/v1/admi
 const files = () => readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
 
 describe('erasing a person', () => {
-  it('counts first, refuses while an execution is live, then leaves nothing but a tombstone', async () => {
+  it('erasing counts first, refuses while an execution is live, then leaves only a tombstone', async () => {
     const keep = { id: 'keep', actionType: 'core.keeps', parameters: { who: '{{ trigger.who }}' } };
     await server.pawl.publish(graph('child', [{ ...keep, id: 'kept' }]), { tenantId });
     const call = { ...subworkflow('call', 'child'), parameters: { who: '{{ trigger.who }}' } };
@@ -88,7 +88,7 @@ describe('erasing a person', () => {
       );
     await expect.poll(unpublished, { timeout: 30_000 }).toBe(0);
     const counted = await erase(asked);
-    // The execution, its child and the cancelled one; an artifact of each of the first two.
+    // The execution, its child and the cancelled execution; one artifact of each of the first two.
     expect(counted).toMatchObject({
       status: 200,
       body: { dryRun: true, erased: { executions: 3, artifacts: 2, instances: 1 } },
@@ -109,7 +109,7 @@ describe('erasing a person', () => {
     );
   });
 
-  it('needs the role System, and an installation is asked by the command line too', async () => {
+  it('erasing needs the role System, and works from the command line too', async () => {
     const token = await tokenFor({ roles: ['Admin'] });
     const body = { reason: 'curiosity' };
     expect((await server.post('/api/v1/admin/tenants/acme/erase', body, { token })).status).toBe(403);
@@ -121,7 +121,7 @@ describe('erasing a person', () => {
     expect(await tablesWith(server.database.connectionString, 'grace@example.com')).toEqual([]);
   });
 
-  it('removes all data of a tenant, and no definition of it', async () => {
+  it('erasing a tenant removes all its data and keeps its definitions', async () => {
     const executionId = await run('child', 'somebody');
     await server.pawl.result(executionId, { tenantId });
     expect((await erase({ reason: 'they left', dryRun: false })).status).toBe(200);

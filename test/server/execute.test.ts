@@ -1,5 +1,5 @@
-// `POST /workflows/{id}/execute`: durable before it is acknowledged, the same for the same requestId, refused with
-// a code that says why.
+// `POST /workflows/{id}/execute`: stored before it is acknowledged, the same execution for the same requestId, and refused with a
+// code that gives the reason.
 
 import { beforeAll, describe, expect, it } from 'vitest';
 import { chain, echo, tokenFor, useServer } from './api-server.ts';
@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 
 describe('starting an execution', () => {
-  it('answers 202 with where to look, and what was asked for happens', async () => {
+  it('starting an execution answers 202 with a status URL, and the execution runs as requested', async () => {
     const { status, body, headers } = await server.post(EXECUTE, {
       requestId: 'first',
       trigger: { name: 'Doug' },
@@ -52,7 +52,7 @@ describe('starting an execution', () => {
     });
   });
 
-  it('gives the same execution for the same requestId, however many ask at once', async () => {
+  it('forty requests with one requestId at once get the same execution', async () => {
     const request = { requestId: 'once', trigger: { name: 'Ada' } };
     const replies = await Promise.all(Array.from({ length: 40 }, () => server.post(EXECUTE, request)));
     expect(new Set(replies.map(({ body }) => body.executionId)).size).toBe(1);
@@ -63,14 +63,14 @@ describe('starting an execution', () => {
     expect((await server.post(EXECUTE, request)).body).toMatchObject({ executionId, status: 'Succeeded' });
   });
 
-  it('refuses an Idempotency-Key that is too long by the name of the header', async () => {
+  it('an Idempotency-Key that is too long is refused, and the message names the header', async () => {
     const headers = { 'idempotency-key': 'k'.repeat(201) };
     const { status, body } = await server.post(EXECUTE, {}, { headers });
     const message = 'the header Idempotency-Key must have 1 to 200 characters';
     expect({ status, body }).toMatchObject({ status: 400, body: { error: { code: 'REQUEST_INVALID', message } } });
   });
 
-  it('takes an Idempotency-Key for the requestId of a request without one', async () => {
+  it('an Idempotency-Key serves as the requestId of a request without one', async () => {
     const headers = { 'idempotency-key': 'from-the-header' };
     const first = await server.ask('POST', EXECUTE, { body: {}, headers });
     const again = await server.ask('POST', EXECUTE, { body: { trigger: { name: 'Ada' } }, headers });
@@ -80,14 +80,14 @@ describe('starting an execution', () => {
     expect((await server.get(named.body.statusUrl as string)).body).toMatchObject({ requestId: 'from-the-body' });
   });
 
-  it('answers 409 WFENG001 when another workflow has the requestId', async () => {
+  it('a requestId of another workflow is answered with 409 WFENG001', async () => {
     await server.post(EXECUTE, { requestId: 'taken' });
     const { status, body } = await server.post('/api/v1/workflows/other/execute', { requestId: 'taken' });
     const error = { code: 'WFENG001', name: 'REQUEST_ID_CONFLICT_OTHER_WORKFLOW' };
     expect({ status, body }).toMatchObject({ status: 409, body: { error } });
   });
 
-  it('keeps requestIds of tenants apart', async () => {
+  it('tenants can use the same requestId', async () => {
     await server.pawl.publish(chain('greet', echo('a')), { tenantId: 'globex' });
     const mine = await server.post(EXECUTE, { requestId: 'shared' });
     const theirs = await server.post(EXECUTE, { requestId: 'shared' }, { token: await tokenFor({ tenant: 'globex' }) });
@@ -95,7 +95,7 @@ describe('starting an execution', () => {
     expect(mine.body.executionId).not.toBe(theirs.body.executionId);
   });
 
-  it('names everything that the trigger gets wrong', async () => {
+  it('an invalid trigger payload is refused with every problem', async () => {
     const { status, body } = await server.post(EXECUTE, { trigger: { name: 'x', age: 'old', extra: 1 } });
     expect(status).toBe(400);
     const { code, details } = body.error as { code: string; details: { path: string; message: string }[] };
@@ -104,7 +104,7 @@ describe('starting an execution', () => {
     expect(details.find(({ path }) => path === '')?.message).toContain('extra');
   });
 
-  it('names everything that the request gets wrong', async () => {
+  it('an invalid start request is refused with every problem', async () => {
     const { status, body } = await server.post(EXECUTE, { priority: 10, requestId: '', triger: {}, nonsense: true });
     expect(status).toBe(400);
     const { code, details, timestamp } = body.error as { code: string; details: { path: string }[]; timestamp: string };
@@ -120,7 +120,7 @@ describe('starting an execution', () => {
     expect(new Date(timestamp).toISOString()).toBe(timestamp);
   });
 
-  it('refuses a tenant that is not the token’s, and a principal that is somebody else', async () => {
+  it('a start for another tenant or for another principal is refused', async () => {
     const foreign = await server.post(EXECUTE, { tenantId: 'globex' });
     expect(foreign).toMatchObject({ status: 403, body: { error: { code: 'TENANT_MISMATCH' } } });
     const token = await tokenFor({ scope: 'workflows:execute workflows:read' });
@@ -133,7 +133,7 @@ describe('starting an execution', () => {
     expect(execution.body.principal).toEqual({ userId: 'U123', displayName: 'Doug', email: null });
   });
 
-  it('takes the correlation id of the request, and gives one to requests without', async () => {
+  it('a start takes the correlation id of the request, or gets a new one', async () => {
     const given = await server.post(EXECUTE, {}, { headers: { 'x-correlation-id': 'trace 42' } });
     expect(given.headers.get('x-correlation-id')).toBe('trace 42');
     const execution = await server.get(`/api/v1/executions/${given.body.executionId}`);
@@ -143,7 +143,7 @@ describe('starting an execution', () => {
     expect(tooLong).toMatchObject({ status: 400, body: { error: { code: 'REQUEST_INVALID' } } });
   });
 
-  it('says why a workflow cannot be started', async () => {
+  it('the refusal of a start says why the workflow cannot be started', async () => {
     const unknown = await server.post('/api/v1/workflows/nowhere/execute', {});
     expect(unknown).toMatchObject({ status: 404, body: { error: { code: 'WORKFLOW_NOT_FOUND' } } });
     const version = await server.post(EXECUTE, { version: 99 });
@@ -156,7 +156,7 @@ describe('starting an execution', () => {
     expect(disabled).toMatchObject({ status: 409, body: { error: { code: 'WORKFLOW_DISABLED' } } });
   });
 
-  it('stands by what it accepted when the workflow is gone', async () => {
+  it('a repeated start gives the accepted execution, even after the workflow is archived', async () => {
     await server.pawl.publish(chain('short-lived', echo('a')), { tenantId: 'acme' });
     const first = await server.post('/api/v1/workflows/short-lived/execute', { requestId: 'before' });
     await server.pawl.result(first.body.executionId as string, { tenantId: 'acme' });

@@ -1,4 +1,5 @@
-// Cancel, signals, retry and callbacks through the API: accepted when durable, harmless to repeat, open to the right role only.
+// Cancel, signals, retry and callbacks through the API: stored before they are acknowledged, harmless to repeat, open to the
+// right role only.
 
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -36,8 +37,8 @@ beforeAll(async () => {
   expect((await server.post('/api/v1/workflows', waiting)).status).toBe(201);
 });
 
-describe('cancel', () => {
-  it('is 202 at first, 200 when repeated, and 409 for what ended otherwise', async () => {
+describe('cancelling an execution', () => {
+  it('cancelling answers 202 at first, 200 when repeated, and 409 when the execution has ended', async () => {
     const id = await start('long');
     expect((await server.post(`/api/v1/executions/${id}/cancel`, { reason: 'enough' })).status).toBe(202);
     await server.pawl.result(id, { tenantId });
@@ -53,7 +54,7 @@ describe('cancel', () => {
 });
 
 describe('a cancelled execution', () => {
-  it('shows no edge as if it were still to be decided', async () => {
+  it('a cancelled execution shows no edge as undecided', async () => {
     const id = await start('waits');
     await server.post(`/api/v1/executions/${id}/cancel`);
     await server.pawl.result(id, { tenantId });
@@ -68,7 +69,7 @@ describe('a cancelled execution', () => {
 });
 
 describe('signals', () => {
-  it('pause and resume, once per signalId', async () => {
+  it('signals pause and resume an execution, once per signalId', async () => {
     const id = await start('long');
     const signalId = randomUUID();
     expect((await signal(id, 'PAUSE', { reason: 'lunch' }, { signalId })).status).toBe(202);
@@ -80,7 +81,7 @@ describe('signals', () => {
     expect(await statusOf(id)).toBe('Running');
   });
 
-  it('need the role of their type', async () => {
+  it('a signal needs the role for its type', async () => {
     const id = await start('long');
     const payloads: Record<string, JsonObject> = {
       PAUSE: {},
@@ -110,7 +111,7 @@ describe('signals', () => {
     }
   });
 
-  it('are refused when their payload is not theirs', async () => {
+  it('a signal whose payload does not match its type is refused', async () => {
     const id = await start('long');
     const wrong: [string, JsonObject][] = [
       ['RETRY_STEP', {}],
@@ -130,7 +131,7 @@ describe('signals', () => {
     [{}, ['/type', '/signalId']],
     [{ type: 'DANCE', signalId: 7, foo: 1, payload: 1 }, ['/type', '/signalId', '/foo']],
     [{ type: 'RETRY_STEP', foo: 1, payload: {} }, ['/signalId', '/payload/stepId', '/foo']],
-  ])('are told all that is wrong with them: %j', async (body, paths) => {
+  ])('a signal with several problems is refused with all of them: %j', async (body, paths) => {
     const id = await start('long');
     const reply = await server.post(`/api/v1/executions/${id}/signals`, body);
     const { details } = reply.body.error as unknown as { details: Problem[] };
@@ -139,7 +140,7 @@ describe('signals', () => {
 });
 
 describe('a signal that cannot be applied', () => {
-  it('says so at once, and can be sent again when it can', async () => {
+  it('a signal that cannot be applied is refused at once, and can be sent again later', async () => {
     const id = await start('long');
     await expect.poll(() => statusOf(id)).toBe('Running');
     const signalId = randomUUID();
@@ -160,7 +161,7 @@ describe('a signal that cannot be applied', () => {
     expect((await signal(randomUUID(), 'PAUSE')).status).toBe(404);
   });
 
-  it('is not judged by what is on its way', async () => {
+  it('a signal is not refused because of an earlier signal that is still on its way', async () => {
     const id = await start('long');
     const replies = [await signal(id, 'PAUSE'), await signal(id, 'RESUME')];
     expect(replies.map(({ status }) => status)).toEqual([202, 202]);
@@ -173,8 +174,8 @@ describe('a signal that cannot be applied', () => {
   });
 });
 
-describe('retry', () => {
-  it('runs failed nodes again, and says 409 when none has failed', async () => {
+describe('retrying an execution', () => {
+  it('retrying runs failed nodes again, and answers 409 when no node has failed', async () => {
     const id = await start('fails');
     await server.pawl.result(id, { tenantId });
     const retried = await server.post(`/api/v1/executions/${id}/retry`);
@@ -196,7 +197,7 @@ describe('callbacks', () => {
     return `/wh/${callbackToken(key, { executionId, nodeId: 'hook' })}`;
   };
 
-  it('are 200 at first and when repeated, 404 for a wrong token, 410 when nobody waits', async () => {
+  it('a callback gets 200 also when repeated, 404 for a wrong token, and 410 when nobody waits', async () => {
     const id = await start('waits');
     const path = await callbackPath(id);
     const call = (body: string, type: string) =>
@@ -227,7 +228,7 @@ describe('callbacks', () => {
     });
   });
 
-  it('take any body: what is not JSON arrives as text', async () => {
+  it('a callback may have any body, and a body that is not JSON arrives as text', async () => {
     const id = await start('waits');
     const path = await callbackPath(id);
     const sent = await server.ask('POST', path, {

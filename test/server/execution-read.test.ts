@@ -1,4 +1,4 @@
-// Reading executions: with what `include` names, in lists, as events, as a graph and as a tree.
+// Reading executions: with the parts that `include` names, in lists, as events, as a graph and as a tree.
 
 import { beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -85,7 +85,7 @@ beforeAll(async () => {
 });
 
 describe('one execution', () => {
-  it('comes with its attempts, skipped nodes included', async () => {
+  it('an execution can be read with its attempts, skipped nodes included', async () => {
     const { body } = await server.get(`/api/v1/executions/${executionId}?include=actions`);
     const actions = body.actions as JsonObject[];
     expect(actions.map(({ nodeId, attempt, retryCount, status }) => ({ nodeId, attempt, retryCount, status }))).toEqual(
@@ -108,13 +108,13 @@ describe('one execution', () => {
     expect((page.body.actions as JsonObject[]).map(({ nodeId }) => nodeId)).toEqual(['talk', 'yes']);
   });
 
-  it('shows what is at work as Running', async () => {
+  it('an attempt in progress is shown as Running', async () => {
     await expect
       .poll(async () => (await server.get(`/api/v1/executions/${sleepingId}?include=actions`)).body.actions)
       .toMatchObject([{ nodeId: 'nap', actionType: 'core.delay', status: 'Running' }]);
   });
 
-  it('is found by the resource that it made, alone or in pages', async () => {
+  it('an execution is found by the resource that it created, alone or in pages', async () => {
     const link = { system: 'crm', resourceType: 'ticket', resourceId: executionId, nodeId: 'talk', executionId };
     const asked = (query: string) => server.get(`/api/v1/resources?system=crm${query}`);
     const { body } = await asked(`&resourceId=${executionId}`);
@@ -134,7 +134,7 @@ describe('one execution', () => {
     ).toEqual({ data: [] });
   });
 
-  it('comes with resources, children and events', async () => {
+  it('an execution can be read with resources, children and events', async () => {
     const { body } = await server.get(`/api/v1/executions/${executionId}?include=resources,children,events`);
     expect(body.resources).toEqual([
       { system: 'crm', resourceType: 'ticket', resourceId: executionId, url: 'https://crm.example/1', nodeId: 'talk' },
@@ -150,16 +150,19 @@ describe('one execution', () => {
     expect(body).not.toHaveProperty('actions');
   });
 
-  it.each(['include=actions&include=events', 'include=actions,%20events'])('takes %s', async (query) => {
-    const { status, body } = await server.get(`/api/v1/executions/${executionId}?${query}`);
-    expect([status, Object.keys(body).includes('actions'), Object.keys(body).includes('events')]).toEqual([
-      200,
-      true,
-      true,
-    ]);
-  });
+  it.each(['include=actions&include=events', 'include=actions,%20events'])(
+    'reading an execution accepts the query %s',
+    async (query) => {
+      const { status, body } = await server.get(`/api/v1/executions/${executionId}?${query}`);
+      expect([status, Object.keys(body).includes('actions'), Object.keys(body).includes('events')]).toEqual([
+        200,
+        true,
+        true,
+      ]);
+    },
+  );
 
-  it('has events that can be paged through from any of them', async () => {
+  it('the events of an execution can be paged from any event', async () => {
     const path = `/api/v1/executions/${executionId}/events?after=1&limit=2`;
     const first = await server.get(path);
     const second = await server.get(`${path}&cursor=${first.body.nextCursor as string}`);
@@ -168,13 +171,13 @@ describe('one execution', () => {
     expect(seqsOf(second)[0]).toBe(seqsOf(first).at(-1)! + 1);
   });
 
-  it('has all its events after -1, where whoever has seen none is', async () => {
+  it('`after=-1` returns all events of an execution', async () => {
     const path = `/api/v1/executions/${executionId}/events`;
     expect((await server.get(`${path}?after=-1`)).body).toEqual((await server.get(path)).body);
     expect((await server.get(`${path}?after=-2`)).status).toBe(400);
   });
 
-  it('has a graph with the state of every node and edge', async () => {
+  it('the graph of an execution shows the state of every node and edge', async () => {
     const { body } = await server.get(`/api/v1/executions/${executionId}/graph`);
     expect(body).toMatchObject({
       status: 'Succeeded',
@@ -192,7 +195,7 @@ describe('one execution', () => {
     });
   });
 
-  it('has a tree of everything below it', async () => {
+  it('the hierarchy of an execution shows all executions below it', async () => {
     const { body } = await server.get(`/api/v1/executions/${executionId}/hierarchy`);
     expect(body).toMatchObject({
       executionId,
@@ -207,8 +210,8 @@ describe('one execution', () => {
   });
 });
 
-describe('events', () => {
-  it('come in pages that fit together', async () => {
+describe('events of an execution', () => {
+  it('pages of events together hold every event once, in order', async () => {
     const all = (await server.get(`/api/v1/executions/${executionId}/events?limit=1000`)).body.data as JsonObject[];
     const paged: JsonObject[] = [];
     for (let query = '?limit=3'; ; ) {
@@ -222,7 +225,7 @@ describe('events', () => {
     expect(facts.map(({ seq }) => seq)).toEqual(facts.map((_, index) => index));
   });
 
-  it('stream as they happen, until the end', async () => {
+  it('events are streamed as they happen, until the end', async () => {
     const id = await run('branch');
     const events = await readStream(`/api/v1/executions/${id}/events`);
     expect(events[0]).toMatchObject({ id: '0', event: 'ExecutionStarted' });
@@ -232,12 +235,12 @@ describe('events', () => {
     expect(events.slice(0, -1).map(({ data }) => JSON.parse(data!))).toEqual(stored);
   });
 
-  it('go on after the last one that was seen', async () => {
+  it('a stream of events continues after the last event that was seen', async () => {
     const events = await readStream(`/api/v1/executions/${executionId}/events`, { 'last-event-id': '4' });
     expect(JSON.parse(events[0]!.data!)).toMatchObject({ seq: 5 });
   });
 
-  it('of a stream that the client leaves do not keep the server', async () => {
+  it('a client that leaves a stream does not block the server', async () => {
     const controller = new AbortController();
     const answer = await fetch(`${server.url}/api/v1/executions/${sleepingId}/events`, {
       headers: await streamHeaders(),
@@ -265,14 +268,14 @@ async function readStream(path: string, headers: Record<string, string> = {}) {
   });
 }
 
-describe('the list', () => {
+describe('the list of executions', () => {
   const listed = async (query: string): Promise<string[]> => {
     const { status, body } = await server.get(`/api/v1/executions?${query}`);
     expect({ query, status, body }).toMatchObject({ query, status: 200 });
     return (body.data as JsonObject[]).map((execution) => execution.executionId as string);
   };
 
-  it('is newest first, in pages', async () => {
+  it('executions are listed newest first, in pages', async () => {
     const all = await listed('limit=200');
     expect(all).toEqual([...all].sort().reverse());
     const paged: string[] = [];
@@ -285,14 +288,14 @@ describe('the list', () => {
     expect(paged).toEqual(all);
   });
 
-  it('filters by workflow, version, format and parent', async () => {
+  it('executions are filtered by workflow, version, format and parent', async () => {
     expect(await listed('workflowId=fails')).toEqual([failedId]);
     expect(await listed('workflowId=fails&version=2')).toEqual([]);
     expect(await listed('format=pipeline')).toEqual([]);
     expect(await listed(`parentExecutionId=${executionId}`)).toHaveLength(1);
   });
 
-  it('filters by status, live and ended', async () => {
+  it('executions are filtered by status, both live and ended', async () => {
     expect(await listed('status=Failed')).toEqual([failedId]);
     expect(await listed('status=Failed,TimedOut')).toEqual([failedId]);
     expect(await listed('status=Running')).toEqual([sleepingId]);
@@ -300,27 +303,27 @@ describe('the list', () => {
     expect(await listed('status=Failed&workflowId=branch')).toEqual([]);
   });
 
-  it('filters by what the error says, and takes % as it is', async () => {
+  it('executions are filtered by error text, and % is an ordinary character', async () => {
     expect(await listed('error=boom')).toEqual([failedId]);
     expect(await listed('error=50%25')).toEqual([failedId]);
     expect(await listed('error=b%25m')).toEqual([]);
   });
 
-  it('filters by time', async () => {
+  it('executions are filtered by time', async () => {
     const created = (await server.get(`/api/v1/executions/${failedId}`)).body.createdAt as string;
     const later = new Date(Date.parse(created) + 1).toISOString();
     expect(await listed(`workflowId=fails&createdAfter=${created}&createdBefore=${later}`)).toEqual([failedId]);
     expect(await listed(`workflowId=fails&createdBefore=${created}`)).toEqual([]);
   });
 
-  it('tells what an execution waits for', async () => {
+  it('executions are filtered by what they wait for, and the list shows it', async () => {
     await expect.poll(() => listed('why=sleeping')).toEqual([sleepingId]);
     expect(await listed('why=retrying')).toEqual([]);
     const { body } = await server.get('/api/v1/executions?why=sleeping');
     expect((body.data as JsonObject[])[0]).toMatchObject({ status: 'Running', why: 'sleeping' });
   });
 
-  it('filters by everything at once, whatever drives the question', async () => {
+  it('executions are filtered by several filters at once', async () => {
     const { createdAt } = (await server.get(`/api/v1/executions/${failedId}`)).body as { createdAt: string };
     const since = `createdAfter=${createdAt}&format=graph&version=1`;
     expect(await listed(`status=Failed&error=boom&${since}&workflowId=fails`)).toEqual([failedId]);
@@ -333,7 +336,7 @@ describe('the list', () => {
     expect(await listed('createdAfter=2999-01-01T00:00:00Z')).toEqual([]);
   });
 
-  it('says how many there are, where it is asked', async () => {
+  it('the list of executions has a total only when it is asked for', async () => {
     const all = await listed('limit=200');
     const { body } = await server.get('/api/v1/executions?limit=1&count=true');
     expect(body).toMatchObject({ total: { count: all.length, isCapped: false } });
@@ -343,7 +346,7 @@ describe('the list', () => {
     expect((await server.get('/api/v1/executions')).body).not.toHaveProperty('total');
   });
 
-  it('refuses what it does not understand', async () => {
+  it('the list of executions refuses unknown filters and invalid values', async () => {
     for (const query of [
       'status=Done',
       'limit=0',
@@ -362,7 +365,7 @@ describe('the list', () => {
 });
 
 describe('an attempt that took too long', () => {
-  it('is Failed, and the code says why', async () => {
+  it('an attempt that took too long is Failed with the code ATTEMPT_TIMEOUT', async () => {
     const policies = { timeoutMs: 1, retry: { maxAttempts: 2, baseDelayMs: 1, jitter: false } };
     await server.pawl.publish(chain('hangs', { id: 'hang', actionType: 'test.hang', policies }), { tenantId });
     const hungId = await run('hangs');

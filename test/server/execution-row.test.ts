@@ -1,5 +1,5 @@
-// Executions as rows of a table: without payloads, with what each waits for, narrowed down by every filter; the session; the journal
-// that clients fold; and one node with its attempts.
+// Executions as rows of a table: without payloads, with what each waits for, and with every filter. Also the session, the journal
+// that clients fold, and one node with its attempts.
 
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
@@ -66,7 +66,7 @@ const idsOf = async (query: Parameters<PawlClient['executions']['rows']>[0]) =>
   (await client.executions.rows(query)).data.map(({ executionId }) => executionId);
 
 describe('the session', () => {
-  it('tells tenant, subject, scopes, roles, end and mode of the token, whatever its scopes', async () => {
+  it('the session shows tenant, subject, scopes, roles, expiry and mode, whatever the scopes', async () => {
     const token = await tokenFor({ subject: 'eve', tenant: 'globex', scope: ['workflows:read'], roles: ['Operator'] });
     const session = await createClient({ url: server.url, token }).system.session();
     expect(session).toMatchObject({
@@ -81,8 +81,8 @@ describe('the session', () => {
   });
 });
 
-describe('a row', () => {
-  it('has no payload, and is what the execution is otherwise', async () => {
+describe('a row of an execution', () => {
+  it('a row has no payload, and otherwise the fields of its execution', async () => {
     const { data } = await client.executions.rows({ ids: [ids.works!] });
     const full = await client.executions.get(ids.works!);
     const { trigger: _trigger, outputs: _outputs, contextSnapshot: _snapshot, spec: _spec, ...rest } = full;
@@ -90,12 +90,12 @@ describe('a row', () => {
     expect(JSON.stringify(data).length).toBeLessThan(2_000);
   });
 
-  it('of a failed execution names the node, its error and its attempts', async () => {
+  it('the row of a failed execution names the node and its attempts', async () => {
     const { data } = await client.executions.rows({ ids: [ids.fails!] });
     expect(data[0]).toMatchObject({ status: 'Failed', last: { nodeId: 'call', attempt: 2 } });
   });
 
-  it('of a live execution tells what it waits for, until when, and the attempt that failed', async () => {
+  it('the row of a live execution shows what it waits for, until when, and the failed attempt', async () => {
     const { data } = await client.executions.rows({ ids: [ids.retries!, ids.sleeps!] });
     const [sleeping, retrying] = data;
     expect(retrying).toMatchObject({ why: 'retrying', last: { nodeId: 'call', attempt: 1 } });
@@ -105,7 +105,7 @@ describe('a row', () => {
     expect(await client.executions.get(ids.sleeps!)).toMatchObject({ why: 'sleeping', dueAt: sleeping!.dueAt });
   });
 
-  it('counts its nodes by status where that is asked for, for at most 50 rows', async () => {
+  it('rows count their nodes by status on request, for at most 50 rows', async () => {
     const { data } = await client.executions.rows({ ids: [ids.fails!, ids.works!], include: ['nodes'] });
     expect(data.map(({ nodes }) => nodes)).toEqual([{ Failed: 1, Skipped: 1 }, { Succeeded: 2 }]);
     const { body } = await server.get(`/api/v1/executions?include=nodes&limit=200&ids=${ids.works}`);
@@ -114,8 +114,8 @@ describe('a row', () => {
   });
 });
 
-describe('a list is narrowed down', () => {
-  it('by ids, requestId, resource, project and age', async () => {
+describe('filters of the list of executions', () => {
+  it('executions are filtered by ids, requestId, resource, project and age', async () => {
     expect(await idsOf({ ids: [ids.works!, ids.fails!] })).toEqual([ids.fails, ids.works]);
     expect(await idsOf({ requestId: 'req-works' })).toEqual([ids.works]);
     expect(await idsOf({ requestId: 'req-nobody' })).toEqual([]);
@@ -128,7 +128,7 @@ describe('a list is narrowed down', () => {
     expect(await idsOf({ olderThan: '0s' })).toHaveLength(4);
   });
 
-  it('by the trigger that started it', async () => {
+  it('executions are filtered by the trigger that started them', async () => {
     const trigger = await client.triggers.create({ workflowId: 'works', triggerType: 'Manual' });
     const fired = (await client.triggers.fire(trigger.id, {})) as { executionId: string };
     expect(await idsOf({ triggerId: trigger.id })).toEqual([fired.executionId]);
@@ -136,13 +136,13 @@ describe('a list is narrowed down', () => {
     expect(await idsOf({ triggerId: trigger.id, status: ['Failed'] })).toEqual([]);
   });
 
-  it('by live and ended statuses at once, newest first', async () => {
+  it('live and ended statuses can be combined in one filter, newest first', async () => {
     const found = await idsOf({ status: ['Running', 'Failed'] });
     expect(found).toEqual([ids.sleeps, ids.retries, ids.fails]);
     expect(await idsOf({ status: ['Running', 'Failed'], limit: 2 })).toEqual([ids.sleeps, ids.retries]);
   });
 
-  it('S1: knows no execution of another tenant by any of them', async () => {
+  it('S1: no filter finds an execution of another tenant', async () => {
     const other = createClient({ url: server.url, token: await tokenFor({ tenant: 'globex' }) });
     for (const query of [
       { ids: [ids.works!] },
@@ -154,7 +154,7 @@ describe('a list is narrowed down', () => {
   });
 
   it.each(['olderThan=soon', 'resource=crm', 'ids=x', 'triggerId=x', 'view=card', 'include=everything'])(
-    'and refuses %s with its place',
+    'the query %s is refused with its path',
     async (query) => {
       const { status, body } = await server.get(`/api/v1/executions?${query}`);
       expect({ status, path: (body.error as unknown as { details: JsonObject[] }).details[0]!.path }).toEqual({
@@ -165,10 +165,10 @@ describe('a list is narrowed down', () => {
   );
 });
 
-describe('a page that has looked at its bound', () => {
+describe('a page that reached its search bound', () => {
   const filter = { tenantId, beforeId: null, limit: 10 };
 
-  it('stops, says where, and goes on from there to the same rows', async () => {
+  it('a page that stops at its bound says where, and the next pages find the same rows', async () => {
     const { store } = server.pawl;
     for (const narrow of [
       { projectId: 'project-works' },
@@ -190,7 +190,7 @@ describe('a page that has looked at its bound', () => {
   });
 });
 
-describe('the journal', () => {
+describe('the journal of an execution', () => {
   const fold = (plan: never, start: never, transitions: readonly Transition[]) => {
     const state = initialState(plan, start);
     for (const transition of transitions) applyTransition(state, transition);
@@ -207,7 +207,7 @@ describe('the journal', () => {
     );
   });
 
-  it('comes in pages that add up to the whole', async () => {
+  it('pages of the journal add up to the whole journal', async () => {
     const whole = await client.executions.journal(ids.works!);
     const paged: Transition[] = [];
     let after: number | undefined;
@@ -221,7 +221,7 @@ describe('the journal', () => {
     expect(paged).toEqual(whole.transitions);
   });
 
-  it('is streamed as it grows, to the end, each transition once', async () => {
+  it('the journal is streamed as it grows, each transition once', async () => {
     const { executionId } = await client.executions.execute('works');
     const streamed: Transition[] = [];
     for await (const transition of client.executions.transitions(executionId)) streamed.push(transition);
@@ -234,8 +234,8 @@ describe('the journal', () => {
   });
 });
 
-describe('a node', () => {
-  it('shows every attempt with parameters, outputs, error and log lines', async () => {
+describe('a node of an execution', () => {
+  it('a node shows every attempt with parameters, outputs, error and log lines', async () => {
     const node = await client.executions.node(ids.works!, 'call');
     expect(node).toMatchObject({ nodeId: 'call', type: 'test.flaky', status: 'Succeeded', hasEarlier: false });
     expect(node.attempts).toMatchObject([
@@ -246,7 +246,7 @@ describe('a node', () => {
     expect((node.attempts[1]!.outputs as { big: string }).big).toHaveLength(10_000);
   });
 
-  it('that is asleep shows its open attempt, and one that was skipped its reason', async () => {
+  it('a sleeping node shows its open attempt, and a skipped node its reason', async () => {
     const nap = await client.executions.node(ids.sleeps!, 'nap');
     expect(nap).toMatchObject({ status: 'Sleeping', until: expect.any(String), attempts: [{ status: 'Running' }] });
     expect(await client.executions.node(ids.fails!, 'after')).toMatchObject({
@@ -256,7 +256,7 @@ describe('a node', () => {
     });
   });
 
-  it('that the execution does not have is not found', async () => {
+  it('a node that the execution does not have is answered with 404', async () => {
     const { status, body } = await server.get(`/api/v1/executions/${ids.works}/nodes/nobody`);
     expect({ status, body }).toMatchObject({ status: 404, body: { error: { code: 'NODE_NOT_FOUND' } } });
   });

@@ -1,4 +1,4 @@
-// Starts over a rate limit that wait instead of being refused: accepted as Pending, with or without a planned start time.
+// Starts over a rate limit that wait instead of being refused: they are Pending, with or without a planned start time.
 
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
@@ -23,7 +23,7 @@ async function flooded(server: typeof delaying, tenant: string, count: number, p
   return { token, replies };
 }
 
-/** A fixed window ends with its minute: work that a minute ended in is done once more, as if by somebody else. */
+/** A fixed window ends with its minute. If a minute ends during the work, the work is repeated, as if by somebody else. */
 async function withinAMinute(work: (again: number) => Promise<void>): Promise<void> {
   const minute = async () => Math.floor((await queueing.pawl.store.now()) / 60_000);
   for (let again = 0; ; again++) {
@@ -39,9 +39,9 @@ async function withinAMinute(work: (again: number) => Promise<void>): Promise<vo
 }
 
 describe('a start over the limit', () => {
-  it('is accepted as Pending with its planned start time, which the API shows, and refused beyond the longest wait', async () => {
+  it('a start over the limit is Pending with a planned start time, or refused beyond the longest wait', async () => {
     const { token, replies } = await flooded(delaying, 'acme', 6);
-    // Two at once, one every 30 seconds after that, and none more than 90 seconds away.
+    // Two start at once, then one every 30 seconds, and none more than 90 seconds away.
     expect(replies.map(({ status }) => status)).toEqual([202, 202, 202, 202, 202, 429]);
     const planned = replies.map(({ body }) => (body as { plannedStartAt?: string }).plannedStartAt);
     expect(planned.map((at) => at !== undefined)).toEqual([false, false, true, true, true, false]);
@@ -55,7 +55,7 @@ describe('a start over the limit', () => {
     expect((await delaying.get('/api/v1/live', { token })).body).toMatchObject({ live: { delayed: 3 } });
   });
 
-  it('starts at its time, is cancelled before it, and is not hurried by a signal', async () => {
+  it('a delayed start runs at its time, can be cancelled before, and is not hurried by a signal', async () => {
     const { token, replies } = await flooded(delaying, 'globex', 4);
     const [, , later, never] = replies.map(({ body }) => (body as { executionId: string }).executionId);
     const path = (id: string | undefined) => `/api/v1/executions/${id}`;
@@ -70,14 +70,14 @@ describe('a start over the limit', () => {
     await expect.poll(() => statusOf(later), { timeout: 10_000 }).toBe('Succeeded');
   });
 
-  it('counts each project for itself where projects have limits of their own', async () => {
+  it('projects with limits of their own are counted separately', async () => {
     const one = await flooded(delaying, 'initech', 2, 'one');
     const two = await flooded(delaying, 'initech', 3, 'two');
     const planned = [...one.replies, ...two.replies].map(({ body }) => 'plannedStartAt' in body);
     expect(planned).toEqual([false, false, false, false, true]);
   });
 
-  it('of a schedule waits as well: nobody would start its slot again', async () => {
+  it('a start of a schedule waits as well, because nobody would start its slot again', async () => {
     const { token } = await flooded(delaying, 'umbrella', 2);
     const config = { cron: '* * * * *' };
     const made = await delaying.post(
@@ -93,7 +93,7 @@ describe('a start over the limit', () => {
     await delaying.ask('DELETE', `/api/v1/triggers/${made.body.id}`, { token });
   });
 
-  it('is Pending and queued without a promise, also for a plan', () =>
+  it('a start in queue mode is Pending without a start time, also for a plan', () =>
     withinAMinute(async (again) => {
       const tenantId = `acme-${again}`;
       const { token } = await flooded(queueing, tenantId, 2);
@@ -114,16 +114,16 @@ describe('a start over the limit', () => {
     }));
 });
 
-describe('the algorithms', () => {
+describe('the algorithms of rate limits', () => {
   const reserve = (algorithm: RateAlgorithm, key: string, mayWaitMs: number) =>
     delaying.pawl.store.rateReserve({ algorithm, key, perMinute: 3, mayWaitMs });
 
   it.each(['token-bucket', 'fixed-window', 'sliding-log'] as const)(
-    '%s lets as many through as the limit says, however many ask at once, and takes nothing for a refusal',
+    '%s grants no more than the limit, however many ask at once, and a refusal costs nothing',
     async (algorithm) => {
       const asked = await Promise.all(Array.from({ length: 9 }, () => reserve(algorithm, `at-once:${algorithm}`, 0)));
       const granted = asked.filter((one) => one.granted);
-      // A minute may end in between, for the window.
+      // For the window, a minute may end in between.
       expect(granted.length).toBeGreaterThanOrEqual(3);
       expect(granted.length).toBeLessThanOrEqual(algorithm === 'fixed-window' ? 6 : 3);
       expect(granted.every(({ waitMs }) => waitMs === 0)).toBe(true);
@@ -135,11 +135,11 @@ describe('the algorithms', () => {
   );
 
   it.each([
-    // Seconds that the fourth to the ninth wait, at most: a bucket pays back one every 20 s, a window or a log three a minute.
+    // The most seconds that the fourth to the ninth wait: a bucket pays back one every 20 s, a window or a log three a minute.
     ['token-bucket', [20, 40, 60, 80, 100, 120]],
     ['fixed-window', [60, 60, 60, 120, 120, 120]],
     ['sliding-log', [60, 60, 60, 120, 120, 120]],
-  ] as const)('%s promises later places in order, each once', (algorithm, most) =>
+  ] as const)('%s promises later start times in order, each once', (algorithm, most) =>
     withinAMinute(async (again) => {
       const key = `in-order:${algorithm}:${again}`;
       const waits: number[] = [];
@@ -152,7 +152,7 @@ describe('the algorithms', () => {
       for (const [index, waitMs] of later.entries()) expect(waitMs).toBeLessThanOrEqual(most[index]! * 1_000);
       if (algorithm !== 'fixed-window') expect(Math.min(...later)).toBeGreaterThan(10_000);
       expect(new Set(later.map((waitMs) => Math.round(waitMs / 10_000))).size).toBe(new Set(most).size);
-      // Nobody is let in before those who were promised a place.
+      // Nobody gets in before those who were promised a place.
       expect(await reserve(algorithm, key, 0)).toMatchObject({ granted: false });
     }),
   );

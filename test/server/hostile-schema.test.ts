@@ -1,5 +1,5 @@
-// Schemas that users write must not hold up the server (S4): a pattern that backtracks forever, a schema that takes long to
-// read. Others are answered meanwhile, and whoever sent it is told what is wrong.
+// Schemas written by users must not block the server (S4): a pattern that backtracks forever, or a schema that takes long to
+// read. Other callers are answered meanwhile, and the sender is told what is wrong.
 
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/core/json/json.ts';
@@ -17,8 +17,8 @@ beforeAll(async () => {
   expect((await server.post('/api/v1/workflows/hostile/publish')).status).toBe(200);
 });
 
-describe('a pattern that takes forever', () => {
-  it('is given up on, and others are answered first', async () => {
+describe('a pattern that backtracks forever', () => {
+  it('a pattern that takes forever is given up, and other requests are answered first', async () => {
     const order: string[] = [];
     const slow = server.post('/api/v1/workflows/hostile/execute', { trigger: ENDLESS }).then((reply) => {
       order.push('slow');
@@ -35,7 +35,7 @@ describe('a pattern that takes forever', () => {
     expect(order).toEqual(['others', 'slow']);
   });
 
-  it('does not keep payloads that can be checked from starting', async () => {
+  it('a payload that the pattern can check quickly is accepted or refused as usual', async () => {
     expect((await server.post('/api/v1/workflows/hostile/execute', { trigger: { x: 'aaa' } })).status).toBe(202);
     expect((await server.post('/api/v1/workflows/hostile/execute', { trigger: { x: 'b' } })).body).toMatchObject({
       error: { code: 'TRIGGER_INVALID', details: [{ code: 'PATTERN', path: '/x' }] },
@@ -43,15 +43,15 @@ describe('a pattern that takes forever', () => {
   });
 });
 
-describe('a schema', () => {
-  it('that is wrong is refused with its place', async () => {
+describe('a schema written by a user', () => {
+  it('an invalid schema is refused with its path', async () => {
     expect(await create('wrong', { type: 'objekt', pattern: '(' })).toMatchObject({
       status: 400,
       body: { error: { code: 'WFENG005', details: [{ code: 'SCHEMA_INVALID', path: '/triggerSchema' }] } },
     });
   });
 
-  it('that is large is used like any other', async () => {
+  it('a large schema works like any other', async () => {
     const properties = Object.fromEntries(
       Array.from({ length: 300 }, (_, index) => [`k${index}`, { type: 'integer' }]),
     );

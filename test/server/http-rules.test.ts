@@ -1,4 +1,4 @@
-// What every address has in common: methods it does not take, bodies that are not what they say, parameters that nobody reads.
+// Rules for every path: unsupported methods, bodies that do not match their type, unknown parameters.
 
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -17,8 +17,8 @@ beforeAll(async () => {
   await server.post('/api/v1/consumers', { code: 'two', kind: 'pull', subscriptions: [{ env: 'prod' }] });
 });
 
-describe('methods', () => {
-  it('that an address does not take are 405, with those it takes', async () => {
+describe('methods of a path', () => {
+  it('a method that a path does not support gets 405 with the supported methods', async () => {
     const { status, body, headers } = await server.ask('PUT', '/api/v1/executions', { body: {} });
     expect({ status, allow: headers.get('allow') }).toEqual({ status: 405, allow: 'GET, HEAD, OPTIONS' });
     expect(body).toMatchObject({ error: { code: 'METHOD_NOT_ALLOWED', correlationId: expect.any(String) } });
@@ -26,7 +26,7 @@ describe('methods', () => {
     expect(ofOne.get('allow')).toBe('DELETE, GET, HEAD, OPTIONS, PATCH, PUT');
   });
 
-  it('are listed by OPTIONS, and nothing at all is 404', async () => {
+  it('OPTIONS lists the methods of a path, and an unknown path gets 404', async () => {
     const { status, headers } = await server.ask('OPTIONS', WORKFLOWS);
     expect({ status, allow: headers.get('allow') }).toEqual({ status: 204, allow: 'GET, HEAD, OPTIONS, POST' });
     expect(await server.ask('OPTIONS', '/nowhere')).toMatchObject({
@@ -35,7 +35,7 @@ describe('methods', () => {
     });
   });
 
-  it('HEAD is GET without its body, and as well guarded', async () => {
+  it('HEAD answers as GET without a body, and needs the same token', async () => {
     const { status, body, headers } = await server.ask('HEAD', `${WORKFLOWS}/here`);
     expect({ status, body }).toEqual({ status: 200, body: '' });
     expect(Number(headers.get('content-length'))).toBeGreaterThan(100);
@@ -43,7 +43,7 @@ describe('methods', () => {
     expect((await server.ask('HEAD', `${WORKFLOWS}/nobody`)).status).toBe(404);
   });
 
-  it('HEAD of events does not wait for them', async () => {
+  it('HEAD of an event stream answers at once', async () => {
     const { body } = await server.post(`${WORKFLOWS}/here/execute`, {});
     const path = `/api/v1/executions/${body.executionId}/events`;
     const { status, headers } = await server.ask('HEAD', path, { headers: { accept: 'text/event-stream' } });
@@ -51,9 +51,9 @@ describe('methods', () => {
   });
 });
 
-describe('what is not a request', () => {
+describe('malformed HTTP requests', () => {
   const HOST = 'Host: localhost\r\n';
-  /** What comes back over a bare connection. */
+  /** The answer over a bare connection. */
   const raw = (text: string): Promise<string> =>
     new Promise((resolve, reject) => {
       const { hostname, port } = new URL(server.url);
@@ -76,7 +76,7 @@ describe('what is not a request', () => {
     ],
     ['no host', 'GET /health/live HTTP/1.1\r\nconnection: close\r\n\r\n', 400],
     ['another protocol', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 400],
-  ])('because of %s is refused as everything else is', async (_, text, status) => {
+  ])('a malformed request with %s gets the usual error envelope', async (_, text, status) => {
     const answer = await raw(text);
     expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
     const body = JSON.parse(answer.slice(answer.indexOf('\r\n\r\n')));
@@ -84,8 +84,8 @@ describe('what is not a request', () => {
   });
 });
 
-describe('an address', () => {
-  it('may end with a slash', async () => {
+describe('a request path', () => {
+  it('a trailing slash in a path is ignored', async () => {
     expect((await server.get(`${WORKFLOWS}/`)).body).toMatchObject({ data: [{ id: 'here' }] });
     expect((await server.get(`${WORKFLOWS}/here/`)).body).toMatchObject({ id: 'here' });
   });
@@ -100,14 +100,14 @@ describe('a parameter that nobody reads', () => {
     ['/api/v1/lifecycles/prod/x?verison=1', '/query/verison', 'did you mean `version`?'],
     [`${WORKFLOWS}/here/archive?force=true`, '/query/force', expect.any(String)],
     [`${WORKFLOWS}/here/trigger?x=1`, '/query/x', expect.any(String)],
-  ])('%s is refused', async (path, pointer, suggestion) => {
+  ])('an unknown query parameter is refused: %s', async (path, pointer, suggestion) => {
     const { status, body } = await server.ask(/publish|archive|trigger\?/.test(path) ? 'POST' : 'GET', path);
     expect(status).toBe(400);
     expect(body).toMatchObject({ error: { details: [{ code: 'UNKNOWN_PARAMETER', path: pointer, suggestion }] } });
     expect((body.error as JsonObject).details).toHaveLength(1);
   });
 
-  it('is not the tenant, which must be the own one everywhere', async () => {
+  it('the query parameter tenantId is allowed everywhere and must be the own tenant', async () => {
     expect((await server.get(`${WORKFLOWS}/here?tenantId=acme`)).status).toBe(200);
     expect(await server.get(`${WORKFLOWS}/here?tenantId=globex`)).toMatchObject({
       status: 403,
@@ -124,20 +124,20 @@ describe('a parameter without a value', () => {
     '/api/v1/templates?team=&set=',
     '/api/v1/templates/workflows?category=&isOfficial=&search=',
     '/api/v1/executions?status=&error=',
-  ])('%s is one that was left out', async (path) => {
+  ])('an empty query parameter counts as left out: %s', async (path) => {
     const { status, body } = await server.get(path);
     expect(status, JSON.stringify(body)).toBe(200);
     expect(body.data).toEqual((await server.get(path.split('?')[0]!)).body.data);
   });
 
-  it.each(['limit', 'cursor'])('is refused as %s: a page is not a filter', async (name) => {
+  it.each(['limit', 'cursor'])('an empty %s is refused, because a page is not a filter', async (name) => {
     const { status, body } = await server.get(`/api/v1/executions?${name}=`);
     expect(status).toBe(400);
     expect(body.error).toMatchObject({ details: [{ path: `/query/${name}` }] });
   });
 });
 
-describe('a body', () => {
+describe('a request body', () => {
   const send = (type: string, body: Uint8Array<ArrayBuffer> | string) =>
     server.ask('POST', `${WORKFLOWS}/here/execute`, {
       text: body as string,
@@ -153,11 +153,11 @@ describe('a body', () => {
     ['application/jsonp', 415],
     ['text/plain', 415],
     ['application/x-www-form-urlencoded', 415],
-  ])('as %s is answered %i', async (type, status) => {
+  ])('a body of the content type %s is answered with %i', async (type, status) => {
     expect((await send(type, '{}')).status).toBe(status);
   });
 
-  it('that is not UTF-8 is refused rather than changed', async () => {
+  it('a body that is not UTF-8 is refused and not changed', async () => {
     const bytes = Uint8Array.from([...Buffer.from('{"trigger":"'), 0xff, ...Buffer.from('"}')]);
     expect(await send('application/json', bytes)).toMatchObject({
       status: 400,
@@ -168,7 +168,7 @@ describe('a body', () => {
   it.each([
     ['gzip', gzipSync('{"trigger":{}}')],
     ['deflate', '{"trigger":{}}'],
-  ])('that is said to be %s is refused, here and where webhooks come in', async (encoding, body) => {
+  ])('a body with the content encoding %s is refused, for webhooks too', async (encoding, body) => {
     const headers = { 'content-type': 'application/json', 'content-encoding': encoding };
     for (const path of [`${WORKFLOWS}/here/execute`, '/wh/x.y.z', '/api/v1/triggers/x']) {
       expect(await server.ask('POST', path, { text: body as string, headers })).toMatchObject({
@@ -183,14 +183,14 @@ describe('a body', () => {
   it.each([
     ['{"trigger":{"a":[1e400]}}', '/trigger/a/0'],
     ['{"trigger":-1e400}', '/trigger'],
-  ])('with a number that nothing can hold is refused: %s', async (text, path) => {
+  ])('a body with a number out of range is refused: %s', async (text, path) => {
     expect(await send('application/json', text)).toMatchObject({
       status: 400,
       body: { error: { code: 'REQUEST_INVALID', details: [{ code: 'NUMBER_OUT_OF_RANGE', path }] } },
     });
   });
 
-  it('that is null is not one that was left out', async () => {
+  it('a body of null is refused, and an empty body is accepted', async () => {
     expect(await send('application/json', 'null')).toMatchObject({ status: 400 });
     expect(await send('application/json', '')).toMatchObject({ status: 202 });
   });
@@ -198,14 +198,14 @@ describe('a body', () => {
   it.each([
     ['PATCH', '/api/v1/actions/core.echo', { deprecationNotice: 'a\u0000b' }],
     ['POST', '/api/v1/consumers', { code: 'a\u0000b', kind: 'pull', subscriptions: [{ env: 'prod' }] }],
-  ])('with a character that cannot be stored is refused by %s %s', async (method, path, body) => {
+  ])('a body with a character that cannot be stored is refused by %s %s', async (method, path, body) => {
     expect(await server.ask(method, path, { body })).toMatchObject({
       status: 400,
       body: { error: { code: 'REQUEST_INVALID' } },
     });
   });
 
-  it('may say null for what it leaves out, where null is no value', async () => {
+  it('a body may give null for a field that it leaves out, where null is not a value', async () => {
     const principal = { userId: 'ada', displayName: null, email: null };
     const nothing = { requestId: null, priority: null, spec: null, tenantId: null };
     const { status, body } = await server.post(`${WORKFLOWS}/here/execute`, {
@@ -243,7 +243,7 @@ describe('a body', () => {
     ['/api/v1/executions/00000000-0000-4000-8000-000000000000/retry', { foo: 1 }, '/foo'],
     ['/api/v1/workflows/here/runs/run_00000000000040008000000000000000/cancel', { foo: 1 }, '/foo'],
     ['/api/v1/workflows/here/execute', { principal: { userId: 'u', mail: 1 } }, '/principal/mail'],
-  ])('with a field that nobody reads is refused: POST %s', async (path, body, field) => {
+  ])('a body with an unknown field is refused: POST %s', async (path, body, field) => {
     const reply = await server.post(path, body);
     expect(reply).toMatchObject({
       status: 400,
@@ -251,7 +251,7 @@ describe('a body', () => {
     });
   });
 
-  it('that is empty will do where nothing is asked for', async () => {
+  it('an empty body is accepted where no field is required', async () => {
     await server.pawl.publish(chain('moves', echo('a')), { tenantId: 'acme' });
     expect((await server.post(`${WORKFLOWS}/moves/archive`, {})).status).toBe(200);
     expect((await server.post(`${WORKFLOWS}/moves/reactivate`)).status).toBe(200);
@@ -265,7 +265,7 @@ describe('a body', () => {
     ['an event', '/api/v1/events', many],
     ["a trigger's configuration", '/api/v1/triggers', { workflowId: 'here', triggerType: 'Manual', config: many }],
     ["a consumer's options", '/api/v1/consumers', { ...pull, options: many }],
-  ])('S4: of nothing but unknown fields is answered shortly: %s', async (_, path, body) => {
+  ])('S4: a body of many unknown fields gets a short answer: %s', async (_, path, body) => {
     const reply = await server.post(path, body);
     expect(reply).toMatchObject({ status: 400, body: { error: { code: 'REQUEST_INVALID' } } });
     const { details } = reply.body.error as unknown as { details: Problem[] };
@@ -277,7 +277,7 @@ describe('a body', () => {
     expect(JSON.stringify(reply.body).length).toBeLessThan(50_000);
   });
 
-  it('that is too large is told how large it may be', async () => {
+  it('a body that is too large is refused with the limit', async () => {
     const { status, body } = await send('application/json', JSON.stringify({ trigger: 'x'.repeat(1_100_000) }));
     expect(status).toBe(413);
     expect(body).toMatchObject({
@@ -290,7 +290,7 @@ describe('a body', () => {
     });
   });
 
-  /** Sends pieces of a megabyte, as many as are taken; what was answered, and how many there were. */
+  /** Sends pieces of a megabyte, as many as the server accepts. Returns the status and the number of pieces. */
   const sendPieces = async (most: number, token: string | null) => {
     const { hostname, port } = new URL(server.url);
     const socket = connect(Number(port), hostname);
@@ -312,7 +312,7 @@ describe('a body', () => {
     return outcome;
   };
 
-  it('that is far too large is told so, and not cut off while it is sent', async () => {
+  it('a body that is far too large gets 413 and is not cut off while it is sent', async () => {
     const whole = JSON.stringify({ trigger: 'x'.repeat(20_000_000) });
     for (let time = 0; time < 5; time++) {
       expect((await send('application/json', whole)).status).toBe(413);
@@ -323,13 +323,13 @@ describe('a body', () => {
   it.each([
     ['by anybody', 413],
     ['by nobody', 401],
-  ])('that does not end, sent %s, is told so, and cut off', async (by, status) => {
+  ])('an endless body, sent %s, is refused and cut off', async (by, status) => {
     const outcome = await sendPieces(10_000, by === 'by nobody' ? null : await tokenFor());
     expect(outcome.status).toBe(status);
     expect(outcome.sent).toBeLessThan(1_000);
   });
 
-  it('may be a workflow of a thousand nodes, each with all that a node can have', async () => {
+  it('a workflow of a thousand full nodes is accepted', async () => {
     const nodes = Array.from({ length: 1_000 }, (_, index) => ({
       ...echo(`n${index}`, { first: 1, second: 2, third: 3 }),
       policies: { retry: { maxAttempts: 2, baseDelayMs: 10, backoffFactor: 2, jitter: true }, timeoutMs: 1_000 },
@@ -340,7 +340,7 @@ describe('a body', () => {
 });
 
 describe('the catalog', () => {
-  it('knows all actions that make documents by one category', async () => {
+  it('all actions that create documents have the category Document', async () => {
     const { data } = (await server.get('/api/v1/actions?category=Document')).body as { data: JsonObject[] };
     expect(data.map(({ id }) => id)).toEqual(
       expect.arrayContaining(['confluence.create-page', 'core.template.render']),
@@ -348,14 +348,14 @@ describe('the catalog', () => {
   });
 });
 
-describe('a list that comes whole', () => {
+describe('lists without pages by default', () => {
   it.each([
     ['/api/v1/actions', 'id'],
     ['/api/v1/connectors', 'id'],
     ['/api/v1/connectors/core/actions', 'id'],
     ['/api/v1/consumers', 'code'],
     ['/api/v1/admin/runners', 'runnerId'],
-  ])('%s comes in pages when it is asked to', async (path, key) => {
+  ])('the list %s comes in pages on request', async (path, key) => {
     const { data: whole } = (await server.get(path)).body as { data: JsonObject[] };
     expect(whole.length).toBeGreaterThan(0);
     const seen: unknown[] = [];

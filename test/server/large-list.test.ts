@@ -1,5 +1,5 @@
-// A list with many more executions than one page looks at: what PostgreSQL reads for the first page of each filter that the dashboard
-// offers is bounded, however many executions there are, and a page that stops early says how far it looked.
+// A list with many more executions than one page looks at. What PostgreSQL reads for the first page of each dashboard filter is
+// bounded, however many executions exist, and a page that stops early says how far it looked.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { fillExecutions } from '../../bench/scenario/list.ts';
@@ -37,11 +37,11 @@ afterAll(() => database?.drop());
 
 const nodesOf = (node: PlanNode): PlanNode[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)];
 
-/** The page, and what each of its statements read: of the store's own text, planned with and without its values. */
+/** The page, and what each of its statements read. The statements are the store's own, planned with and without their values. */
 async function explained(filter: Partial<ExecutionFilter>, mode: 'custom' | 'generic') {
   const plans: PlanNode[] = [];
   const page = await withClient(database.connectionString, async (client) => {
-    // The queue is short here: PostgreSQL would rather read it whole than use an index.
+    // The queue is short here, so PostgreSQL would rather read it whole than use an index.
     await client.query(`set plan_cache_mode = force_${mode}_plan; set enable_seqscan = off`);
     const reader = {
       async run(statement: Parameters<Session['run']>[0], given: Parameters<Session['run']>[1]) {
@@ -82,19 +82,19 @@ const FILTERS: Readonly<Record<string, Partial<ExecutionFilter>>> = {
 describe('the first page of a long list', () => {
   for (const [name, filter] of Object.entries(FILTERS)) {
     it.each(['custom', 'generic'] as const)(
-      `filtered by ${name} reads a bounded part of it (%s plan)`,
+      `the first page filtered by ${name} reads a bounded part of the list (%s plan)`,
       async (mode) => {
         const { page, scans, rows, blocks } = await explained(filter, mode);
         expect(scans).toEqual([]);
         expect(rows).toBeLessThanOrEqual(2 * LOOKED);
-        // What a live execution waits for is looked up row by row.
+        // The reason why a live execution waits is looked up row by row.
         expect(blocks).toBeLessThanOrEqual(40 * LOOKED);
         expect(page.ids.length > 0 || page.searchedTo !== null).toBe(name !== 'a status and an age');
       },
     );
   }
 
-  it('that finds next to nothing says how far it looked, and goes on from there to the end', async () => {
+  it('a page that finds nothing says how far it looked, and the next page goes on from there', async () => {
     const { page } = await explained({ errorText: 'NOTHING_IS_CALLED_SO' }, 'custom');
     expect(page.ids).toEqual([]);
     expect(page.searchedTo).not.toBeNull();

@@ -1,4 +1,4 @@
-// The log of an attempt while it runs: followers see its lines before it ends, and each line once.
+// The log of an attempt while it runs: followers see each line once, before the attempt ends.
 
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -25,8 +25,8 @@ const talker = defineAction({
 
 const server = useServer({ actions: [talker] });
 
-describe('the log of an attempt that runs', () => {
-  it('is told to followers as it grows, in the API of the step and of the node, and each line once', async () => {
+describe('the log of a running attempt', () => {
+  it('followers see each log line of a running attempt once, before the attempt ends', async () => {
     talking = Promise.withResolvers();
     const nodes = [{ id: 'a', actionType: 'test.talk' }];
     await server.pawl.publish({ id: 'talks', displayName: 'Talks', startNode: 'a', nodes }, { tenantId: 'acme' });
@@ -38,7 +38,7 @@ describe('the log of an attempt that runs', () => {
     for await (const { type, data } of client.executions.events(executionId)) {
       if (type !== 'Log') continue;
       told.push((data as { message: string }).message);
-      // The attempt has not ended: the line came while it ran.
+      // The attempt has not ended yet: the line came while it ran.
       if (told.length === 1) {
         const node = await client.executions.node(executionId, 'a');
         expect(node.attempts).toMatchObject([{ attempt: 1, status: 'Running', logs: [{ message: 'first' }] }]);

@@ -1,5 +1,5 @@
-// What a dashboard shows at all times, open callbacks, and what a workflow page needs: validation, drafts that nobody overwrites, the last
-// execution and the live ones of each version.
+// The live data of the dashboard, open callbacks, and the data of a workflow page: validation, drafts that nobody overwrites, the
+// last execution and the live executions of each version.
 
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import type { JsonObject } from '../../src/core/json/json.ts';
@@ -30,7 +30,7 @@ beforeAll(async () => {
 });
 
 describe('open callbacks', () => {
-  it('are listed with their node and their timeout, and answered by hand once', async () => {
+  it('open callbacks are listed with node and timeout, and can be answered by hand once', async () => {
     const { executionId } = await client.executions.execute('approval');
     await untilParked(executionId, 'waiting');
     const { data } = await client.executions.waits({ workflowId: 'approval' });
@@ -44,7 +44,7 @@ describe('open callbacks', () => {
     expect(audit.data).toMatchObject([{ target: `execution/${executionId}`, details: { nodeId: 'approve' } }]);
   });
 
-  it('of a node that does not wait, or of another tenant, are not found', async () => {
+  it('a callback to a node that does not wait, or of another tenant, is answered with 404', async () => {
     const { executionId } = await client.executions.execute('approval');
     const path = (nodeId: string) => `/api/v1/executions/${executionId}/nodes/${nodeId}/callback`;
     expect((await server.post(path('after'), {})).body).toMatchObject({ error: { code: 'NODE_NOT_FOUND' } });
@@ -59,8 +59,8 @@ describe('open callbacks', () => {
   });
 });
 
-describe('the list by what executions wait for', () => {
-  it('finds what is parked by its bits: sleeping, waiting and paused', async () => {
+describe('the list of executions by what they wait for', () => {
+  it('the list finds parked executions that are sleeping, waiting or paused', async () => {
     const sleeping = (await client.executions.execute('sleeps')).executionId;
     const waiting = (await client.executions.execute('approval')).executionId;
     const paused = (await client.executions.execute('sleeps')).executionId;
@@ -81,7 +81,7 @@ describe('the list by what executions wait for', () => {
 });
 
 describe('the live stream', () => {
-  it('tells everything at first, then only changes: counts, the newest, and rows that are watched', async () => {
+  it('the live stream sends everything at first, then changes of counts, the newest and watched rows', async () => {
     const { executionId } = await client.executions.execute('sleeps');
     await untilParked(executionId, 'sleeping');
     const stop = new AbortController();
@@ -100,7 +100,7 @@ describe('the live stream', () => {
     expect(seen.filter(({ event }) => event === 'health')).toHaveLength(1);
   });
 
-  it('S1: tells nothing of an execution of another tenant', async () => {
+  it('S1: the live stream shows nothing of an execution of another tenant', async () => {
     const { executionId } = await client.executions.execute('sleeps');
     const other = createClient({ url: server.url, token: await tokenFor({ tenant: 'globex' }) });
     const stop = new AbortController();
@@ -116,7 +116,7 @@ describe('the live stream', () => {
 });
 
 describe('validating a definition', () => {
-  it('says everything that is wrong at once, with places and suggestions, and keeps nothing', async () => {
+  it('validating reports every problem with path and suggestion, and stores nothing', async () => {
     const definition = chain('draft-only', { ...echo('a'), actionType: 'core.ehco' }, echo('b'));
     (definition.nodes as JsonObject[])[1]!.edges = [{ targetNode: 'nowhere' }];
     const answer = await client.workflows.validate(definition);
@@ -126,7 +126,7 @@ describe('validating a definition', () => {
     expect((await server.get('/api/v1/workflows/draft-only')).status).toBe(404);
   });
 
-  it('of what can be published is ok; of no format, a problem and no failure', async () => {
+  it('validating a good definition gives ok, and validating nonsense gives a problem, not a failure', async () => {
     expect(await client.workflows.validate(chain('fine', echo('a')))).toEqual({
       ok: true,
       format: 'graph',
@@ -139,7 +139,7 @@ describe('validating a definition', () => {
 });
 
 describe('a draft', () => {
-  it('is saved only over the one that was read, and 412 says that somebody else was faster', async () => {
+  it('saving a draft that somebody else changed is refused with 412', async () => {
     const first = await client.workflows.create(chain('shared', echo('a')) as never);
     const { checksum } = first as unknown as { checksum: string };
     await client.workflows.create(chain('shared', echo('b')) as never, { ifMatch: checksum });
@@ -152,7 +152,7 @@ describe('a draft', () => {
 });
 
 describe('a workflow', () => {
-  it('shows its last execution, its next run, and how many of each version are live', async () => {
+  it('a workflow shows its last execution, its next run, and the live executions of each version', async () => {
     const { executionId } = await client.executions.execute('sleeps');
     await client.triggers.create({ workflowId: 'sleeps', triggerType: 'Schedule', config: { cron: '0 3 * * *' } });
     await vi.waitUntil(async () => (await server.get('/api/v1/workflows/sleeps')).body.nextFireAt !== undefined, {

@@ -1,4 +1,4 @@
-// Where nobody proves who they are, the tenant is what the request says, or whose the id in its path is.
+// On a loose server nobody proves an identity: the tenant is the one that the request names, or the owner of the id in the path.
 
 import { expect, it } from 'vitest';
 import { chain, echo, useServer } from './api-server.ts';
@@ -17,7 +17,7 @@ const plan = {
   steps: [{ stepId: 'one', type: 'core.echo', inputs: {}, timeout: '10s' }],
 };
 
-it('a run of a plan for another tenant is found where its answer says', async () => {
+it('a run of a plan for another tenant is found at the URL in its answer', async () => {
   const { status, body } = await server.post(
     '/api/v1/engine/runs',
     { plan, context: { runId: 'n-1' } },
@@ -31,7 +31,7 @@ it('a run of a plan for another tenant is found where its answer says', async ()
   expect((await server.get(`${body.statusUrl}?tenantId=other`, { token: null })).status).toBe(404);
 });
 
-it('a run of the tenant that is meant without a word comes before those of others with its runId', async () => {
+it('a runId of two tenants leads to the run of the default tenant first', async () => {
   const start = (tenantId: string) =>
     server.post(
       '/api/v1/engine/runs',
@@ -45,7 +45,7 @@ it('a run of the tenant that is meant without a word comes before those of other
   expect([await shown({ token: null }), await shown(of('zeta'))]).toEqual(['default', 'zeta']);
 });
 
-it('an execution that was started for another tenant is found where its answer says', async () => {
+it('an execution started for another tenant is found at the URL in its answer', async () => {
   await server.pawl.publish(chain('theirs', echo('a')), { tenantId: 'acme' });
   const execute = '/api/v1/workflows/theirs/execute';
   expect((await server.post(execute, {}, { token: null })).status).toBe(404);
@@ -55,7 +55,7 @@ it('an execution that was started for another tenant is found where its answer s
 });
 
 it.each(['a:b', '.a', 'x'.repeat(101)])(
-  'what no tenant can be called is told the rule, wherever it stands: %s',
+  'an invalid tenant name is refused with the rule, in header, body and query: %s',
   async (tenant) => {
     const rule = 'must be 1 to 100 letters, digits, ".", "_", "@" or "-", and begin with a letter or a digit';
     const inHeader = await server.get('/api/v1/workflows', of(tenant));

@@ -1,5 +1,5 @@
-// What open pages of the dashboard cost the database: any number of them shares its look-ups. The statements are counted between the
-// server and its database; other processes do what the pages show.
+// What open pages of the dashboard cost the database: all pages share the same queries. The test counts the statements between
+// the server and its database; other processes do the work that the pages show.
 
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { countQueries, type QueryCounter } from '../../bench/query-counter.ts';
@@ -34,7 +34,7 @@ afterAll(async () => {
   await counter?.close();
 });
 
-/** Everything that streams ask, and requests of pages. What a server does by itself (triggers, deliveries) has other names. */
+/** All statements of streams and of page requests. The server's own work (triggers, deliveries) uses other statement names. */
 const OF_PAGES = [
   'live_now',
   'execution_',
@@ -52,8 +52,8 @@ function askedByPages(): number {
 
 const startSleeping = async () => (await server.pawl.start('sleeps', { tenantId: 'acme' })).executionId;
 
-describe('fifty open pages', () => {
-  it('together ask the database for at most two statements a second, and all see what changes', async () => {
+describe('fifty open pages of the dashboard', () => {
+  it('fifty open pages together cost at most two statements a second, and all see changes', async () => {
     const ended = (await server.pawl.start('works', { tenantId: 'acme' })).executionId;
     await server.pawl.result(ended, { tenantId: 'acme' });
     const live = await startSleeping();
@@ -61,7 +61,7 @@ describe('fifty open pages', () => {
     const { signal } = stop;
     const newest: (string | undefined)[] = Array.from({ length: TABS });
     const facts: number[] = Array(TABS).fill(0);
-    // As a page does: of an execution that has ended it watches the row, of a live one it follows the journal.
+    // As a page does: for an ended execution it watches the row, for a live one it follows the journal.
     const hear = async (tab: number, watched: readonly string[]) => {
       for await (const { event, data } of client.system.watch(watched, { signal }))
         if (event === 'newest') newest[tab] = data.executionId;

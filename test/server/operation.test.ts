@@ -1,4 +1,4 @@
-// What operators use: health, metrics, the catalog, dead letters, rate limits, the log; and what describes the API itself.
+// What operators use: health, metrics, the catalog, dead letters, rate limits and the log; and the documents about the API.
 
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
@@ -24,7 +24,7 @@ const run = async (workflowId: string, headers: Record<string, string> = {}) => 
 };
 
 describe('health', () => {
-  it('says alive, ready and healthy', async () => {
+  it('health endpoints say alive, ready and healthy', async () => {
     expect(await server.get('/health/live', { token: null })).toMatchObject({ status: 200, body: { status: 'ok' } });
     expect(await server.get('/health/ready', { token: null })).toMatchObject({
       status: 200,
@@ -46,7 +46,7 @@ describe('health', () => {
     });
   });
 
-  it('is degraded when nobody runs executions, and unhealthy when the database takes nothing or does not answer', async () => {
+  it('health is degraded without a runner, and unhealthy with a read-only or absent database', async () => {
     const database = { url: server.database.connectionString };
     const other = await testDatabase();
     const idle = await createPawl({ database: { url: other.connectionString }, runner: false, probe: { port: 0 } });
@@ -82,7 +82,7 @@ describe('health', () => {
 });
 
 describe('metrics', () => {
-  it('have the names that dashboards use', async () => {
+  it('metrics have the names that dashboards use', async () => {
     await server.pawl.publish(chain('counted', echo('a')), { tenantId });
     const flaky = { id: 'f', actionType: 'core.sometimes-fails', parameters: { failTimes: 5 } };
     const policies = { retry: { maxAttempts: 2, baseDelayMs: 1, jitter: false } };
@@ -112,7 +112,7 @@ describe('metrics', () => {
 });
 
 describe('the log', () => {
-  it('has the properties that log queries use, and no token', async () => {
+  it('log lines have the properties that log queries use, and no token', async () => {
     await server.pawl.publish(chain('logged', echo('a')), { tenantId });
     const executionId = await run('logged', { 'x-correlation-id': 'find-me' });
     const entries = lines.map((line) => JSON.parse(line) as JsonObject);
@@ -133,7 +133,7 @@ describe('the log', () => {
 });
 
 describe('the catalog', () => {
-  it('lists connectors and actions, and finds them', async () => {
+  it('the catalog lists connectors and actions, and can be searched', async () => {
     const connectors = (await server.get('/api/v1/connectors')).body.data as JsonObject[];
     expect(connectors.map(({ id }) => id)).toEqual(expect.arrayContaining(['core', 'http']));
     expect((await server.get('/api/v1/connectors/core')).body).toMatchObject({ id: 'core', isEnabled: true });
@@ -149,7 +149,7 @@ describe('the catalog', () => {
     expect((await server.get('/api/v1/actions/nope')).body).toMatchObject({ error: { code: 'ACTION_NOT_FOUND' } });
   });
 
-  it('says of each connector where it is documented and what to set for it, in variables that exist', async () => {
+  it('each connector has documentation and a config schema with variables that exist', async () => {
     const connectors = (await server.get('/api/v1/connectors')).body.data as ConnectorJson[];
     for (const { id, iconUrl, documentationUrl, configSchema } of connectors.filter(({ id }) => id !== 'test')) {
       expect(iconUrl, id).toMatch(/^data:image\/svg\+xml,/);
@@ -164,7 +164,7 @@ describe('the catalog', () => {
     });
   });
 
-  it('lets an admin disable, deprecate and take it back', async () => {
+  it('an admin can disable and deprecate an action or connector, and undo it', async () => {
     const patch = (body: JsonObject) => server.ask('PATCH', '/api/v1/actions/core.fail', { body });
     expect((await patch({ isEnabled: false, deprecationNotice: 'use another' })).body).toMatchObject({
       isEnabled: false,
@@ -182,7 +182,7 @@ describe('the catalog', () => {
 });
 
 describe('dead letters', () => {
-  it('are listed in pages, requeued and purged, each tenant its own', async () => {
+  it('dead letters are listed in pages, requeued and purged, each tenant its own', async () => {
     await server.pawl.publish(chain('poisoned', echo('a')), { tenantId });
     const ids = [await run('poisoned'), await run('poisoned'), await run('poisoned')];
     await withClient(server.database.connectionString, async (client) => {
@@ -219,13 +219,13 @@ describe('dead letters', () => {
 });
 
 describe('runners', () => {
-  it('are listed', async () => {
+  it('the live runners are listed', async () => {
     expect((await server.get('/api/v1/admin/runners')).body.data).toMatchObject([{ state: 'live', name: 'runner' }]);
   });
 });
 
-describe('documents', () => {
-  it('describe the API as OpenAPI 3.1 with schemas that compile', async () => {
+describe('documents about the API', () => {
+  it('the OpenAPI 3.1 document describes the API with schemas that compile', async () => {
     const { body } = await server.get('/api/v1/openapi.json', { token: null });
     expect(body).toMatchObject({ openapi: '3.1.0', info: { title: 'Pawl' } });
     const operations = Object.values(body.paths as Record<string, Record<string, { operationId: string }>>);
@@ -249,13 +249,13 @@ describe('documents', () => {
     ['/api/v1/lifecycles/{env}/{name}/diagram.svg', ['image/svg+xml']],
     ['/api/v1/executions/{executionId}/events', ['application/json', 'text/event-stream']],
     ['/api/v1/workflows', ['application/json']],
-  ])('say what %s sends', async (path, types) => {
+  ])('the OpenAPI document names the content types of %s', async (path, types) => {
     const { body } = await server.get('/api/v1/openapi.json', { token: null });
     const paths = body.paths as Record<string, { get: { responses: { 200: { content: JsonObject } } } }>;
     expect(Object.keys(paths[path]!.get.responses[200].content)).toEqual(types);
   });
 
-  it('are there for people and for editors', async () => {
+  it('the reference page and the JSON schemas are served', async () => {
     const page = await server.get('/docs', { token: null });
     expect(page.headers.get('content-type')).toContain('text/html');
     expect(page.headers.get('content-security-policy')).toContain("script-src 'sha256-");
@@ -267,8 +267,8 @@ describe('documents', () => {
   });
 });
 
-describe('what is not there', () => {
-  it('has the envelope of every other refusal', async () => {
+describe('an unknown path', () => {
+  it('an unknown path gets the same error envelope as every other refusal', async () => {
     for (const [method, path] of [
       ['GET', '/nowhere'],
       ['GET', '/api/v1/%zz'],
@@ -283,8 +283,8 @@ describe('what is not there', () => {
   });
 });
 
-describe('an event bus that is away', () => {
-  it('is told, and nothing else stops', async () => {
+describe('an event bus that is unreachable', () => {
+  it('an unreachable event bus is reported as degraded, and nothing else stops', async () => {
     const bus = { code: 'bus', kind: 'nats', url: 'nats://127.0.0.1:9', subscriptions: [{ types: ['RunCompleted'] }] };
     expect((await server.post('/api/v1/consumers', bus)).status).toBe(201);
     await server.pawl.publish(chain('heard', echo('a')), { tenantId });
@@ -292,7 +292,7 @@ describe('an event bus that is away', () => {
     const health = async () => (await server.get('/engine/health/detailed')).body;
     await expect.poll(health).toMatchObject({
       status: 'degraded',
-      // At least this one: what ran before it may still be told.
+      // At least this one: events of earlier executions may still be pending.
       checks: { eventBus: { connected: false, backlogDepth: expect.toSatisfy((depth: number) => depth >= 1) } },
     });
     await run('heard');

@@ -1,5 +1,5 @@
-// What stands beside lists: the backlog of consumers, instances by state, messages of a transition, the last firing of triggers and
-// the slots they missed; and runners.
+// What lists show besides their items: the backlog of consumers, instances by state, messages of a transition, the last firing of
+// a trigger and the slots it missed, and runners.
 
 import { beforeAll, expect, it } from 'vitest';
 import { createClient, type PawlClient } from '../../src/sdk/client.ts';
@@ -35,7 +35,7 @@ beforeAll(async () => {
   }
 });
 
-it('instances are counted by state, also where there is none, and listed by prefix', async () => {
+it('instances are counted by state, empty states included, and listed by prefix', async () => {
   const loans = client.lifecycles.of('prod', 'loan');
   expect((await loans.counts()).data).toEqual([
     { state: 'approved', count: 1 },
@@ -48,14 +48,14 @@ it('instances are counted by state, also where there is none, and listed by pref
   expect(await refs({ prefix: 'nobody' })).toEqual([]);
 });
 
-it('a consumer in a list has its backlog, and looking at it hands nothing out', async () => {
+it('the list of consumers shows their backlog, and reading it hands out nothing', async () => {
   const look = async () => (await client.consumers.list()).data.find(({ code }) => code === 'kyc')!.backlog;
   const first = await look();
   expect(first).toMatchObject({ pending: 4, failed: 0, dead: 0, oldestAt: expect.any(String) });
   expect(await look()).toEqual(first);
 });
 
-it('a trigger in a list has what became of its newest firing', async () => {
+it('the list of triggers shows the outcome of the newest firing', async () => {
   await server.pawl.publish(chain('works', echo('only')), { tenantId: 'acme' });
   const { id } = await client.triggers.create({ workflowId: 'works', triggerType: 'Manual' });
   const listed = async () => (await client.triggers.list({ workflowId: 'works' })).data[0]!;
@@ -64,7 +64,7 @@ it('a trigger in a list has what became of its newest firing', async () => {
   expect((await listed()).lastFiring).toMatchObject({ outcome: 'started', executionId: fired.executionId });
 });
 
-it('a transition names its messages, and they are listed with what they are about, taking nothing from anybody', async () => {
+it('a transition names its messages, and listing them takes nothing from a consumer', async () => {
   const { data } = await client.lifecycles.of('prod', 'loan').timeline('loan-2');
   const ackGuids = data.flatMap(({ messages = [] }) => messages);
   expect(ackGuids).toHaveLength(2);
@@ -94,7 +94,7 @@ it('the versions of a lifecycle are listed, newest first', async () => {
   await expect(client.lifecycles.of('prod', 'nothing').versions()).rejects.toMatchObject({ status: 404 });
 });
 
-it('a schedule is backfilled: each slot of the past once, and none of the future', async () => {
+it('a backfill of a schedule starts each past slot once, and no future slot', async () => {
   const { id } = await client.triggers.create({
     workflowId: 'works',
     triggerType: 'Schedule',
@@ -114,7 +114,7 @@ it('a schedule is backfilled: each slot of the past once, and none of the future
   expect(data[0]).toMatchObject({ target: `trigger/${id}` });
 });
 
-it('a backfill of many slots says where to go on', async () => {
+it('a backfill of many slots says where to continue', async () => {
   const config = { cron: '* * * * *', timezone: 'UTC' };
   const { id } = await client.triggers.create({
     workflowId: 'works',
@@ -129,13 +129,13 @@ it('a backfill of many slots says where to go on', async () => {
   expect(await client.triggers.backfill(id, { ...range, from: first.nextFrom! })).toMatchObject({ slots: 100 });
 });
 
-it('what has no slots cannot be backfilled', async () => {
+it('a trigger without slots cannot be backfilled', async () => {
   const { id } = await client.triggers.create({ workflowId: 'works', triggerType: 'Manual' });
   const range = { from: '2026-01-01T00:00:00Z', until: '2026-01-01T05:00:00Z' };
   await expect(client.triggers.backfill(id, range)).rejects.toMatchObject({ status: 400 });
 });
 
-it('a schedule says which slots it missed', async () => {
+it('a schedule shows the slots that it missed', async () => {
   const { id } = await client.triggers.create({
     workflowId: 'works',
     triggerType: 'Schedule',
@@ -150,7 +150,7 @@ it('a schedule says which slots it missed', async () => {
   expect((await client.triggers.get(id)).missed).toMatchObject({ slot: '2026-01-01T00:00:00.000Z', reason });
 });
 
-it('a connector says whether a credential is set, and never which', async () => {
+it('a connector shows whether a credential is set, and never the credential', async () => {
   const slack = async () => (await client.catalog.connectors()).data.find(({ id }) => id === 'slack')!.credential;
   expect(await slack()).toEqual({ isSet: false });
   await client.connections.create({ name: 'team', kind: 'token', connector: 'slack', token: 'xoxb-secret-1' });
@@ -159,7 +159,7 @@ it('a connector says whether a credential is set, and never which', async () => 
   expect((await other.catalog.connector('slack')).credential).toEqual({ isSet: false });
 });
 
-it('a runner says which process it is and how busy; drained, it takes nothing more', async () => {
+it('a runner shows its process and its load, and takes no more work once drained', async () => {
   const system = createClient({ url: server.url, token: await tokenFor({ roles: ['System', 'Admin'] }) });
   const runner = async () => (await system.admin.runners()).data[0]!;
   await expect.poll(async () => (await runner()).places).toMatchObject({ total: expect.any(Number) });

@@ -1,5 +1,5 @@
-// What people read in a browser: it speaks of Pawl, not of the documents that Pawl was made from. The dashboard's pages and files
-// come from memory, to everybody, under a policy that lets the browser load nothing from elsewhere.
+// What people read in a browser: the text is about Pawl, not about the documents that Pawl was made from. The pages and files of
+// the dashboard come from memory, for everybody, under a policy that lets the browser load nothing from elsewhere.
 
 import { expect, it } from 'vitest';
 import { PAGE_PATHS } from '../../src/protocol/page-path.ts';
@@ -9,14 +9,14 @@ import { useServer } from './api-server.ts';
 
 const server = useServer();
 
-it('cites nothing that readers do not have', async () => {
+it('the API documents cite nothing that readers do not have', async () => {
   const { body } = await server.get('/api/v1/openapi.json', { token: null });
   for (const text of [JSON.stringify(body), String(referencePage().body)]) {
     expect(text.match(/.{0,60}(§|(?<![\w,.])00[0-4]\b).{0,60}/)?.[0]).toBeUndefined();
   }
 });
 
-it.each(PAGE_PATHS)('sends the dashboard for %s without a token, with a nonce and a strict policy', async (path) => {
+it.each(PAGE_PATHS)('the dashboard is sent for %s without a token, with a nonce and a strict policy', async (path) => {
   const address = path.replaceAll(/:\w+/g, 'x');
   const { status, headers, body } = await server.get(address, { token: null });
   const policy = headers.get('content-security-policy') ?? '';
@@ -30,14 +30,14 @@ it.each(PAGE_PATHS)('sends the dashboard for %s without a token, with a nonce an
   expect(String(body)).not.toMatch(/(?:src|href)="https?:/);
 });
 
-it('gives every page a nonce of its own', async () => {
+it('every page has a nonce of its own', async () => {
   const policies = await Promise.all(
     [1, 2].map(async () => (await server.get('/', { token: null })).headers.get('content-security-policy')),
   );
   expect(policies[0]).not.toBe(policies[1]);
 });
 
-it('sends hashed files packed and for ever, and knows no others', async () => {
+it('hashed files are sent compressed and cacheable forever, and unknown files get 404', async () => {
   const { body } = await server.get('/', { token: null });
   const [, file] = /src="(\/assets\/[^"]+\.js)"/.exec(String(body)) ?? [];
   const answer = await fetch(`${server.url}${file}`, { headers: { 'accept-encoding': 'gzip' } });
@@ -50,7 +50,7 @@ it('sends hashed files packed and for ever, and knows no others', async () => {
   }
 });
 
-it('says how to build the dashboard where it has not been built', () => {
+it('the page says how to build the dashboard when it has not been built', () => {
   const { status, body } = openDashboard(new URL('file:///nowhere/')).page();
   expect(status).toBe(200);
   expect(String(body)).toContain('npm run dashboard');

@@ -1,4 +1,4 @@
-// What starting a run makes of the workflow that the plan names: a new version of a plan, and nothing of anything else.
+// What starting a run does to the workflow that the plan names: it makes a new version of a plan, and changes no other format.
 
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/core/json/json.ts';
@@ -16,7 +16,7 @@ function plan(planId: string, stepId = 'one'): JsonObject {
   };
 }
 
-/** As a planner, who may publish a plan by running it. */
+/** Asks as a planner, who may publish a plan by running it. */
 async function startRun(body: JsonObject, tenant = 'acme') {
   const token = await tokenFor({ tenant, subject: 'planner', scope: 'workflows:execute workflows:manage' });
   const { status, body: answer } = await server.post('/api/v1/engine/runs', body, { token });
@@ -27,7 +27,7 @@ async function startRun(body: JsonObject, tenant = 'acme') {
 describe('a workflow of another format', () => {
   const pipeline = { name: 'a-pipeline', tasks: { only: { url: 'http://127.0.0.1:9/' } } };
 
-  it('is not replaced by a plan of its name: Draft, Active, with a draft beside, or Archived', async () => {
+  it('a plan does not replace a graph of its name, whatever the status of the graph', async () => {
     const path = '/api/v1/workflows/a-graph';
     const refusal = { status: 409, code: 'WORKFLOW_EXISTS', message: expect.stringContaining('"a-graph" is a graph') };
     const unchanged = async () => {
@@ -48,7 +48,7 @@ describe('a workflow of another format', () => {
     expect(await unchanged()).toMatchObject({ status: 'Archived' });
   });
 
-  it('may be a pipeline, and the runId may be one of its executions', async () => {
+  it('a plan does not replace a pipeline of its name, even with the runId of its execution', async () => {
     const { status } = await server.post('/api/v1/workflows', pipeline);
     expect(status).toBe(201);
     await server.post('/api/v1/workflows/a-pipeline/execute', { requestId: 'run-of-a-pipeline' });
@@ -63,7 +63,7 @@ describe('a workflow of another format', () => {
     expect(body.data).toMatchObject({ name: 'a-pipeline', task_count: 1 });
   });
 
-  it('that is made at the same moment wins or loses as a whole', async () => {
+  it('a graph and a plan created at the same moment: one wins, and the other is refused whole', async () => {
     for (const id of ['race-1', 'race-2', 'race-3', 'race-4', 'race-5']) {
       const [saved, ...runs] = await Promise.all([
         server.post('/api/v1/workflows', chain(id, echo('a'))),
@@ -80,10 +80,10 @@ describe('a workflow of another format', () => {
   });
 });
 
-describe('a plan that is not to run', () => {
+describe('a plan that is disabled or archived', () => {
   const path = '/api/v1/workflows/resting';
 
-  it('is refused as execute refuses it while it is disabled, and gets no version', async () => {
+  it('a run of a disabled plan is refused as by execute, and makes no version', async () => {
     expect(await startRun({ plan: plan('resting') })).toMatchObject({ status: 202 });
     await server.ask('PATCH', path, { body: { isEnabled: false } });
     const before = await workflow('resting');
@@ -101,7 +101,7 @@ describe('a plan that is not to run', () => {
     expect(await startRun({ plan: plan('resting', 'two') })).toMatchObject({ status: 202 });
   });
 
-  it('is refused as execute refuses it once it is archived', async () => {
+  it('a run of an archived plan is refused as by execute', async () => {
     expect(await startRun({ plan: plan('gone') })).toMatchObject({ status: 202 });
     await server.post('/api/v1/workflows/gone/archive');
     const executed = (await server.post('/api/v1/workflows/gone/execute', {})).body.error as JsonObject;
@@ -111,10 +111,10 @@ describe('a plan that is not to run', () => {
   });
 });
 
-describe('a run that is refused leaves no version behind', () => {
+describe('a refused run and its version', () => {
   const nothing = async (id: string) => expect((await server.get(`/api/v1/workflows/${id}`)).status).toBe(404);
 
-  it('when its runId is that of another plan, or of another workflow', async () => {
+  it('a run whose runId belongs to another workflow leaves no version behind', async () => {
     expect(await startRun({ plan: plan('first'), context: { runId: 'taken' } })).toMatchObject({ status: 202 });
     expect(await startRun({ plan: plan('second'), context: { runId: 'taken' } })).toEqual({
       status: 409,
@@ -124,7 +124,7 @@ describe('a run that is refused leaves no version behind', () => {
     await nothing('second');
   });
 
-  it('when what it says of itself cannot be stored', async () => {
+  it('a run whose context cannot be stored leaves no version behind', async () => {
     expect(await startRun({ plan: plan('unwritable'), context: { projectId: 'a\0b' } })).toMatchObject({
       status: 400,
       code: 'REQUEST_INVALID',
@@ -132,7 +132,7 @@ describe('a run that is refused leaves no version behind', () => {
     await nothing('unwritable');
   });
 
-  it('when the quota of its tenant is used up', async () => {
+  it('a run over the quota of its tenant leaves no version behind', async () => {
     const quota = (body: JsonObject) => server.ask('PUT', '/api/v1/admin/tenants/acme/quota', { body });
     for (const limit of ['concurrentRuns', 'executionsPerMonth']) {
       expect((await quota({ limits: { [limit]: 0 } })).status).toBe(200);
@@ -143,7 +143,7 @@ describe('a run that is refused leaves no version behind', () => {
     expect(await startRun({ plan: plan('costly') })).toMatchObject({ status: 202 });
   });
 
-  it('but is the run that was accepted, also when that fills the quota at the same moment', async () => {
+  it('eight equal requests at once get the one accepted run, even when it fills the quota', async () => {
     const steps = [{ stepId: 'nap', type: 'core.delay', inputs: { durationMs: 60_000 }, timeout: '2m' }];
     const scope = { tenantId: 'solo', projectId: 'shop', environmentId: 'prod', repoSha: 'abc' };
     const body = { plan: { ...plan('only'), scope, steps }, context: { runId: 'only-one' } };
@@ -155,7 +155,7 @@ describe('a run that is refused leaves no version behind', () => {
 });
 
 describe('the audit log', () => {
-  it('has who published a version by running it, and nothing of runs that publish none', async () => {
+  it('the audit log shows who published a version through a run, and no run without a new version', async () => {
     const headers = { 'x-correlation-id': 'night-7' };
     const token = await tokenFor({ subject: 'planner', scope: 'workflows:execute workflows:manage' });
     const records = async () =>
@@ -175,7 +175,7 @@ describe('the audit log', () => {
 });
 
 describe('a version that no execution refers to any more', () => {
-  it('is forgotten with its last execution, unless it is current or its workflow has just changed (I24)', async () => {
+  it('a version goes with its last execution, unless it is current or just changed (I24)', async () => {
     const query = (text: string) =>
       withClient(server.database.connectionString, async (client) => (await client.query(text)).rows);
     const versions = async () => {
@@ -193,7 +193,7 @@ describe('a version that no execution refers to any more', () => {
     }
     await expect.poll(() => query('select from commit_batches')).toEqual([]);
     const purge = () => server.pawl.store.retentionPurge({ endedBefore: Date.now() + 86_400_000, limit: 1_000 });
-    // The second one is still needed.
+    // The second version is still needed.
     await query(
       "update execution_outcomes set ended_at = 'infinity' where execution_id in (select id from workflow_executions where request_id = 'y2')",
     );

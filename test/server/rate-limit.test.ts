@@ -13,7 +13,7 @@ const server = useServer({
 });
 
 describe('rate limits', () => {
-  it('let a burst through, then say when to come back; others are not affected', async () => {
+  it('rate limits let a burst through, then say when to come back; other callers are not affected', async () => {
     const token = await tokenFor({ subject: 'greedy' });
     const replies = [];
     for (let asked = 0; asked < 7; asked++) replies.push(await server.get('/api/v1/executions', { token }));
@@ -37,13 +37,13 @@ describe('rate limits', () => {
     );
   });
 
-  it('never let more through than there is, however many ask at once', async () => {
+  it('rate limits let no more through than the budget, however many ask at once', async () => {
     const token = await tokenFor({ subject: 'hurried' });
     const replies = await Promise.all(Array.from({ length: 20 }, () => server.get('/api/v1/executions', { token })));
     expect(replies.filter(({ status }) => status === 200)).toHaveLength(5);
   });
 
-  it('count the executions of a workflow, whoever starts them', async () => {
+  it('rate limits count the executions of a workflow, whoever starts them', async () => {
     await server.pawl.publish(chain('slow-down', echo('a')), { tenantId: 'acme' });
     const statuses = [];
     for (const subject of ['a', 'b', 'c']) {
@@ -55,7 +55,7 @@ describe('rate limits', () => {
       statuses.push(reply.status);
       if (reply.status !== 429) continue;
       expect(Number(reply.headers.get('retry-after'))).toBeGreaterThan(1);
-      // What is used up is the workflow's budget, not the caller's.
+      // The workflow's budget is used up, not the caller's.
       expect(reply.headers.get('x-ratelimit-limit')).toBe('2');
       expect(reply.headers.get('x-ratelimit-remaining')).toBe('0');
       expect(reply.body).toMatchObject({ error: { details: { limit: 2, remaining: 0 } } });
@@ -63,7 +63,7 @@ describe('rate limits', () => {
     expect(statuses).toEqual([202, 202, 429]);
   });
 
-  it('are no reason to forget a request that was accepted: it is answered, and costs nothing', async () => {
+  it('rate limits do not apply to a repeated request that was accepted before', async () => {
     await server.pawl.publish(chain('repeated', echo('a')), { tenantId: 'acme' });
     const path = '/api/v1/workflows/repeated/execute';
     const ask = async (requestId: string, subject: string) =>
@@ -72,20 +72,20 @@ describe('rate limits', () => {
     expect([await ask('twice', 'e'), await ask('thrice', 'e'), await ask('once', 'e')]).toEqual([202, 429, 200]);
   });
 
-  it('fill up again with time', async () => {
+  it('rate limits fill up again with time', async () => {
     const spend = () => server.pawl.store.rateSpend({ key: 'test', perSecond: 1_000, burst: 1 });
     expect(await spend()).toMatchObject({ allowed: true });
     await expect.poll(async () => (await spend()).allowed).toBe(true);
   });
 
-  it('count reads of live addresses that ask for no stream', async () => {
+  it('rate limits count reads of live paths that ask for no stream', async () => {
     const token = await tokenFor({ subject: 'watcher' });
     const replies = [];
     for (let asked = 0; asked < 6; asked++) replies.push(await server.get('/api/v1/live', { token }));
     expect(replies.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 429]);
   });
 
-  it('count the runs of a plan as executions of its workflow, and the starts and signals of a tenant', async () => {
+  it('rate limits count runs of a plan as executions, and the starts and signals of a tenant', async () => {
     const metadata = { planVersion: '1', createdAt: '2026-02-22T10:00:00Z', createdBy: 'tests', schemaVersion: 'v1' };
     const scope = { tenantId: 'limited', projectId: 'p', environmentId: 'prod', repoSha: 'x' };
     const steps = [{ stepId: 'a', type: 'core.echo', inputs: {}, timeout: '10s' }];

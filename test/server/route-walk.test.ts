@@ -1,5 +1,5 @@
-// Every declared route, one after the other: without a token, with every scope but its own, with another tenant's ids, with
-// ids that are none, and with bodies that nobody should read (S1, S2, S8, S9). A new route is walked without a new line here.
+// Walks every declared route: without a token, with every scope but its own, with ids of another tenant, with malformed ids, and
+// with bodies that must not be read (S1, S2, S8, S9). A new route is walked without a new line here.
 
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/core/json/json.ts';
@@ -13,14 +13,14 @@ interface Route {
   readonly scope: string | null;
   /** Each of these scopes is enough. */
   readonly enough: readonly string[];
-  /** The role that it takes besides. */
+  /** The role that the route needs in addition. */
   readonly role: string | null;
   readonly hasBody: boolean;
   readonly parameters: readonly string[];
   readonly hasCursor: boolean;
 }
 
-/** Whoever adds a public route says so here as well. */
+/** A new public route must be added here as well. */
 const PUBLIC = [
   'GET /api/v1/openapi.json',
   'GET /api/v1/webhooks/{triggerId}',
@@ -39,7 +39,7 @@ const PUBLIC = [
 /** A valid token is enough, whatever its scopes. */
 const FOR_ANYBODY_KNOWN = ['GET /api/v1/session'];
 
-/** Called by what we did not write, with parameters of its own: probes, scrapers, browsers, senders of webhooks. */
+/** Called by programs that we did not write, with their own parameters: probes, scrapers, browsers, senders of webhooks. */
 const TAKES_ANY_PARAMETER = [...PUBLIC, 'GET /engine/health/detailed', 'GET /metrics'];
 
 const server = useServer();
@@ -133,7 +133,7 @@ const LIFECYCLE = {
 };
 const TRIGGER = { externalRef: 'theirs', event: 'go', requestId: 'r' };
 
-/** Bodies that pass the schema, so that what is refused is not the body. */
+/** Bodies that match the schema, so that the body is not the reason for a refusal. */
 const BODIES: Record<string, JsonObject> = {
   'POST /api/v1/triggers/{triggerId}/backfill': { from: '2020-01-01T00:00:00Z', until: '2020-01-02T00:00:00Z' },
   'POST /api/v1/executions/{executionId}/signals': {
@@ -160,9 +160,9 @@ const BODIES: Record<string, JsonObject> = {
   'POST /api/v1/deliveries/{ackGuid}/ack': { consumer: 'theirs', stage: 'Processed' },
 };
 
-/** Names are each tenant's own: what is not there yet is made. */
+/** Each tenant has its own names here: a request for an unknown name creates it. */
 const MAKES_ITS_OWN = new Set([
-  // A worker has the queues of its own tenant, whatever they are called.
+  // A worker gets the queues of its own tenant, whatever their names.
   'POST /api/v1/task-queues/{taskQueue}/poll',
   'POST /api/v1/task-queues/{taskQueue}/heartbeat',
   'POST /api/v1/task-queues/{taskQueue}/complete',
@@ -170,11 +170,11 @@ const MAKES_ITS_OWN = new Set([
   'PUT /api/v1/secrets/{name}',
 ]);
 
-/** Everything within a tenant; System is above them. */
+/** All roles within a tenant; System stands above them. */
 const TENANT_ROLES = ROLES.filter((role) => role !== 'System');
 
 describe('every route', () => {
-  it('is public only if the list says so', () => {
+  it('a route is public only if the list says so', () => {
     const open = routes.filter(({ scope }) => scope === null).map(nameOf);
     expect(open.sort()).toEqual(PUBLIC);
     expect(guarded().length).toBeGreaterThan(30);
@@ -183,7 +183,7 @@ describe('every route', () => {
     expect(forAnybody.map(nameOf)).toEqual(FOR_ANYBODY_KNOWN);
   });
 
-  it('without a token answers 401 and nothing else', async () => {
+  it('a route without a token answers 401 and nothing else', async () => {
     for (const route of guarded()) {
       const path = filled(route, (name) => ids[name] ?? 'x');
       const { status, body, headers } = await server.ask(route.method, path, { token: null });
@@ -194,7 +194,7 @@ describe('every route', () => {
     }
   });
 
-  it('with every scope but its own answers 403', async () => {
+  it('a route with every scope but its own answers 403', async () => {
     for (const route of guarded().filter((one) => !FOR_ANYBODY_KNOWN.includes(nameOf(one)))) {
       const token = await tokenFor({ scope: SCOPES.filter((scope) => !route.enough.includes(scope)) });
       const path = filled(route, (name) => ids[name] ?? 'x');
@@ -207,7 +207,7 @@ describe('every route', () => {
     }
   });
 
-  it('S1: that changes the catalog for everyone answers 403 without the role System', async () => {
+  it('S1: a route that changes the catalog for everyone answers 403 without the role System', async () => {
     const token = await tokenFor({ roles: TENANT_ROLES });
     const ofEveryone = guarded().filter(({ role }) => role !== null);
     expect(ofEveryone.map(nameOf)).toEqual(
@@ -220,7 +220,7 @@ describe('every route', () => {
     }
   });
 
-  it('does not know the ids of another tenant', async () => {
+  it('no route finds the ids of another tenant', async () => {
     const token = await tokenFor({ tenant: 'globex', subject: 'eve', roles: TENANT_ROLES });
     const ofTenants = guarded().filter(
       ({ path, parameters, role }) =>
@@ -236,7 +236,7 @@ describe('every route', () => {
     }
   });
 
-  it('answers 404 or 400 to ids that are none, and never fails', async () => {
+  it('a route answers 404 or 400 to malformed ids, and never fails', async () => {
     const [ofTenant, ofSystem] = [await tokenFor({ roles: TENANT_ROLES }), await tokenFor()];
     const strange = [
       "'; drop table workflows --",
@@ -268,7 +268,7 @@ describe('every route', () => {
     }
   });
 
-  it('refuses a parameter that nobody reads, unless the list says otherwise', async () => {
+  it('a route refuses unknown query parameters, unless the list says otherwise', async () => {
     const lenient: string[] = [];
     for (const route of routes) {
       const path = `${filled(route, (name) => ids[name] ?? 'x')}?nonsense=1`;
@@ -279,7 +279,7 @@ describe('every route', () => {
     expect(lenient.sort()).toEqual(TAKES_ANY_PARAMETER.toSorted());
   });
 
-  it('that lists something refuses a cursor that it did not give', async () => {
+  it('a list refuses a cursor that it did not give out', async () => {
     const lists = routes.filter(({ hasCursor }) => hasCursor);
     expect(lists.length).toBeGreaterThan(15);
     const known = { ...ids, id: 'core' } as Record<string, string>;
@@ -296,7 +296,7 @@ describe('every route', () => {
     }
   });
 
-  it('reads no body that is too large, too deep, or after a prototype', async () => {
+  it('no route reads a body that is too large, too deep or sets a prototype', async () => {
     const deep = `${'{"a":'.repeat(100)}1${'}'.repeat(100)}`;
     const keys = Array.from({ length: JSON_LIMITS.keys + 1 }, (_, index) => `"${index.toString(36)}":1`);
     const crowded = `{${keys.join(',')}}`;
@@ -325,7 +325,7 @@ describe('every route', () => {
     expect(({} as { admin?: boolean }).admin).toBeUndefined();
   });
 
-  it('S8: takes a field called constructor for a field', async () => {
+  it('S8: a field called constructor is an ordinary field', async () => {
     const text = '{"constructor":{"prototype":{"admin":true}}}';
     for (const route of guarded().filter(({ hasBody }) => hasBody)) {
       const path = filled(route, (name) => ids[name] ?? 'x');
@@ -336,7 +336,7 @@ describe('every route', () => {
     expect(({} as { admin?: boolean }).admin).toBeUndefined();
   });
 
-  it('takes nothing but JSON where it takes a body', async () => {
+  it('a route with a body accepts nothing but JSON', async () => {
     for (const route of guarded().filter(({ hasBody }) => hasBody)) {
       const path = filled(route, (name) => ids[name] ?? 'x');
       const { status, body } = await server.ask(route.method, path, {

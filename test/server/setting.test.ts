@@ -1,4 +1,4 @@
-// Options of an installation that change what definitions mean and where things are, through the API.
+// Options of an installation that change what definitions mean and where paths are, through the API.
 
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/core/json/json.ts';
@@ -27,13 +27,13 @@ async function run(definition: JsonObject): Promise<JsonObject> {
   return (await server.get(`/api/v1/executions/${executionId}?include=actions`)).body;
 }
 
-describe('an installation can set', () => {
-  it('how often a node is tried that does not say', async () => {
+describe('settings of an installation', () => {
+  it('the default number of attempts of a node can be set', async () => {
     const failing = await run(chain('failing', { id: 'f', actionType: 'core.fail', parameters: { retryable: true } }));
     expect(failing.actions).toHaveLength(1);
   });
 
-  it('retry policies by name, which execution plans refer to', async () => {
+  it('retry policies can be named, and execution plans refer to them', async () => {
     const metadata = {
       planId: 'named',
       planVersion: '1',
@@ -48,7 +48,7 @@ describe('an installation can set', () => {
     await expect(server.pawl.publish(plan('often'), owner)).rejects.toThrow('no retry policy `often`');
   });
 
-  it('what the snapshot of an execution holds, and how many nodes it may have', async () => {
+  it('the content of snapshots and the largest number of nodes can be set', async () => {
     const { contextSnapshot } = await run(chain('full', echo('say', { hello: 'world' })));
     expect(JSON.stringify(contextSnapshot)).toContain('world');
     const large = chain('large', echo('a'), echo('b'), echo('c'));
@@ -58,12 +58,12 @@ describe('an installation can set', () => {
   it.each([
     ['parameters', echo('a', { n: `{{ ${GREEDY} }}` })],
     ['core.transform', { id: 'a', actionType: 'core.transform', parameters: { expression: GREEDY } }],
-  ])('how much an expression may take, in %s', async (_, node) => {
+  ])('the budget of an expression can be set and holds in %s', async (_, node) => {
     const greedy = await run(chain('greedy', node));
     expect(greedy).toMatchObject({ status: 'Failed', error: { message: expect.stringContaining('50 steps') } });
   });
 
-  it('how much an expression may take, in the outputs of a workflow', async () => {
+  it('the budget of an expression can be set and holds in the outputs of a workflow', async () => {
     const definition = { ...chain('out', echo('a')), outputs: { n: `{{ ${GREEDY} }}` } };
     expect(await run(definition)).toMatchObject({
       status: 'Failed',
@@ -71,7 +71,7 @@ describe('an installation can set', () => {
     });
   });
 
-  it('how much an expression may take, in conditions and filters of triggers', async () => {
+  it('the budget of an expression can be set and holds in conditions and filters of triggers', async () => {
     await server.pawl.publish(chain('asked', echo('a')), owner);
     const event = { workflowId: 'asked', triggerType: 'Event' };
     await createTrigger(server, { ...event, config: { eventType: 'e' }, activationCondition: GREEDY });
@@ -81,7 +81,7 @@ describe('an installation can set', () => {
     for (const { reason } of body.executions as { reason: string }[]) expect(reason).toContain('50 steps');
   });
 
-  it('what null is written as, and that what is missing is null', async () => {
+  it('the text for null can be set, and a missing value can be null', async () => {
     const greeting = await run(
       chain('greeting', echo('say', { hello: 'Dear {{ trigger.name }}', to: '{{ trigger.x.y }}' })),
     );
@@ -93,7 +93,7 @@ describe('an installation can set', () => {
     expect(body).toEqual({ renderedBody: 'Dear nobody' });
   });
 
-  it('where webhooks come in', async () => {
+  it('the path of webhooks can be set', async () => {
     await server.pawl.publish(chain('hooked', echo('a')), owner);
     const trigger = { workflowId: 'hooked', triggerType: 'Webhook', config: { secret: SECRET } };
     const { id, webhookUrl } = await createTrigger(server, trigger);

@@ -1,4 +1,4 @@
-// Stopping: requests in progress are answered, streams end without pretending that the execution did, and nothing is left.
+// Stopping: requests in progress are answered, streams end without a false end of the execution, and nothing is left behind.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createPawl, type Pawl } from '../../src/main.ts';
@@ -22,7 +22,7 @@ const open = (): Promise<Pawl> =>
   });
 
 describe('a server that stops', () => {
-  it('ends streams without their end, so that clients come again', async () => {
+  it('a server that stops ends streams without an end event, so that clients reconnect', async () => {
     const pawl = await open();
     await pawl.publish(chain('long', sleep('nap', 3_600_000)));
     const { executionId } = await pawl.start('long');
@@ -36,7 +36,7 @@ describe('a server that stops', () => {
     await expect(fetch(`${pawl.url}/health/live`)).rejects.toThrow();
   });
 
-  it('gives back what it owned, and the next one goes on', async () => {
+  it('a server that stops gives back its executions, and the next server goes on', async () => {
     const first = await open();
     await first.publish(chain('long', sleep('nap', 3_600_000)));
     const { executionId } = await first.start('long');
@@ -48,7 +48,7 @@ describe('a server that stops', () => {
     await second.close();
   });
 
-  it('says first that it is not ready, and serves until it closes, each client for the last time', async () => {
+  it('a server that stops is first not ready, and serves each client until it closes', async () => {
     const pawl = await createPawl({
       serve: true,
       database: { url: database.connectionString },
@@ -70,7 +70,7 @@ describe('a server that stops', () => {
 });
 
 describe('a database behind a network that has gone silent', () => {
-  it('makes requests fail with 503 within seconds, once in the log, and serves again when it is back', async () => {
+  it('a silent database gives 503 within seconds and one log line, and requests work when it is back', async () => {
     const network = await openNetwork(new URL(database.connectionString));
     const lines: string[] = [];
     const pawl = await createPawl({

@@ -1,4 +1,4 @@
-// Numbers over time, failures by cause, actions on many executions, what a pasted text belongs to, and API keys.
+// Numbers over time, failures by cause, bulk actions, the search for a pasted text, and API keys.
 
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { createClient, type PawlClient } from '../../src/sdk/client.ts';
@@ -21,7 +21,7 @@ const run = async (workflowId: string, trigger = {}): Promise<string> => {
   return executionId;
 };
 
-/** What is written every ten seconds is written now. */
+/** Writes the statistics now, which are otherwise written every ten seconds. */
 const written = () => server.pawl.statistics.flush();
 
 beforeAll(async () => {
@@ -32,7 +32,7 @@ beforeAll(async () => {
 });
 
 describe('statistics', () => {
-  it('count what ended by workflow, version and action, with quantiles', async () => {
+  it('statistics count ended executions by workflow, version and action, with quantiles', async () => {
     for (let times = 0; times < 3; times++) await run('works');
     await written();
     const { data } = await client.statistics.over({ workflowId: 'works' });
@@ -47,14 +47,14 @@ describe('statistics', () => {
     expect(listed.body.data).toMatchObject([{ stats: [{ succeeded: 3 }] }]);
   });
 
-  it('add up over several writes', async () => {
+  it('statistics add up over several writes', async () => {
     await run('works');
     await written();
     const { data } = await client.statistics.over({ workflowId: 'works', bucket: 'day' });
     expect(data).toMatchObject([{ started: 4, succeeded: 4 }]);
   });
 
-  it('refuse a range that is empty or has too many steps', async () => {
+  it('statistics refuse a range that is empty or has too many steps', async () => {
     const asked = (from: string, until: string) =>
       server.get(`/api/v1/stats?from=${from}T00:00:00Z&until=${until}T00:00:00Z`);
     expect((await asked('2026-01-02', '2026-01-01')).status).toBe(400);
@@ -63,7 +63,7 @@ describe('statistics', () => {
 });
 
 describe('failures', () => {
-  it('are grouped by cause whatever the numbers in their messages, with the latest as a sample', async () => {
+  it('failures are grouped by cause, whatever the numbers in their messages, with the latest sample', async () => {
     await run('fails', { order: 17 });
     const last = await run('fails', { order: 18 });
     await written();
@@ -74,7 +74,7 @@ describe('failures', () => {
     expect((await client.statistics.failures({ since: later })).data).toEqual([]);
   });
 
-  it('S1: of another tenant are not shown', async () => {
+  it('S1: failures of another tenant are not shown', async () => {
     const other = createClient({ url: server.url, token: await tokenFor({ tenant: 'globex' }) });
     expect((await other.statistics.failures()).data).toEqual([]);
     expect((await other.statistics.over({ bucket: 'day' })).data).toEqual([]);
@@ -85,7 +85,7 @@ describe('an action on many executions', () => {
   const until = async (bulkId: string, state: string) =>
     vi.waitUntil(async () => (await client.bulk.get(bulkId)).state === state, { timeout: 30_000 });
 
-  it('is counted first, done once however often it is sent, and told how far it is', async () => {
+  it('a bulk action can be counted first, is done once however often it is sent, and shows progress', async () => {
     const ids: string[] = [];
     for (let count = 0; count < 3; count++) ids.push((await client.executions.execute('sleeps')).executionId);
     await vi.waitUntil(
@@ -114,7 +114,7 @@ describe('an action on many executions', () => {
     expect((await client.bulk.list()).data).toMatchObject([{ bulkId: first.bulkId }]);
   });
 
-  it('skips what it does not apply to, and starts each replay once', async () => {
+  it('a bulk action skips executions that it does not apply to, and starts each replay once', async () => {
     const failed = await run('fails', { order: 1 });
     const worked = await run('works');
     const { bulkId } = await client.bulk.order({
@@ -135,7 +135,7 @@ describe('an action on many executions', () => {
     [{ filter: {} }, '/filter'],
     [{}, ''],
     [{ ids: [], filter: undefined }, '/ids'],
-  ])('is refused when it chooses nothing or everything: %j', async (choice, path) => {
+  ])('a bulk action on nothing or everything is refused: %j', async (choice, path) => {
     const body = { requestId: 'x', action: 'cancel', reason: 'x', ...choice };
     const { status, body: answer } = await server.post('/api/v1/bulk', body);
     expect(status).toBe(400);
@@ -143,7 +143,7 @@ describe('an action on many executions', () => {
     expect(details.map((problem) => problem.path)).toContain(path);
   });
 
-  it('needs what the action on one execution needs', async () => {
+  it('a bulk action needs the same rights as the action on one execution', async () => {
     const token = await tokenFor({ scope: ['executions:signal'], roles: ['Operator'] });
     const order = (action: string) =>
       server.post('/api/v1/bulk', { requestId: action, action, reason: 'x', ids: [crypto.randomUUID()] }, { token });
@@ -154,7 +154,7 @@ describe('an action on many executions', () => {
 });
 
 describe('a pasted text', () => {
-  it('is found by execution, requestId, workflow and trigger, exactly and within the tenant', async () => {
+  it('a pasted text is matched exactly with executions, requestIds, workflows and triggers', async () => {
     const { executionId } = await client.executions.execute('works', { requestId: 'order-4711' });
     const { id: triggerId } = await client.triggers.create({ workflowId: 'works', triggerType: 'Manual' });
     const kinds = async (text: string) => (await client.system.find(text)).data.map(({ kind, id }) => `${kind} ${id}`);
@@ -170,7 +170,7 @@ describe('a pasted text', () => {
 });
 
 describe('an API key', () => {
-  it('is shown once, works until it is revoked, and has no more rights than who made it', async () => {
+  it('an API key is shown once, works until it is revoked, and has no more rights than its creator', async () => {
     const { id, key } = await client.admin.createKey({ name: 'ci', scopes: ['workflows:read'] });
     const keyed = createClient({ url: server.url, token: key });
     expect(await keyed.system.session()).toMatchObject({ subject: 'key:ci', scopes: ['workflows:read'] });
