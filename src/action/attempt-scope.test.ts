@@ -8,7 +8,7 @@ import type { StopSignal } from './stop.ts';
 const never = () => new Promise<never>(() => {});
 
 describe('the timeout', () => {
-  it('aborts the signal and is retryable', async () => {
+  it('a timeout aborts the signal and is retryable', async () => {
     let reason: unknown;
     const action = actionThat(({ signal }) => {
       signal.addEventListener('abort', () => {
@@ -26,7 +26,7 @@ describe('the timeout', () => {
     expect(reason).toBeInstanceOf(Error);
   });
 
-  it('is the outcome even if the action then throws its own error', async () => {
+  it('a timeout is the outcome even if the action then throws its own error', async () => {
     const action = actionThat(
       ({ signal }) =>
         new Promise((_, reject) => signal.addEventListener('abort', () => reject(new TerminalError('OWN', 'own')))),
@@ -34,7 +34,7 @@ describe('the timeout', () => {
     expect(expectFailure(await runAction(action, {}, { timeoutMs: 5 })).error.code).toBe('ATTEMPT_TIMEOUT');
   });
 
-  it('an abandoned action finds a signal that is aborted and a log that is deaf', async () => {
+  it('an abandoned action has an aborted signal, and its log lines are dropped', async () => {
     const late = Promise.withResolvers<ActionContext>();
     const release = Promise.withResolvers<void>();
     const action = actionThat(async (context) => {
@@ -50,20 +50,20 @@ describe('the timeout', () => {
     expect(result.logs.map(({ message }) => message)).toEqual(['before']);
   });
 
-  it('also ends what only looks like a promise and answers with one that never settles', async () => {
+  it('a timeout also ends a thenable that resolves to a promise that never settles', async () => {
     const method = 'then';
     const action = actionThat(() => ({ [method]: (answer: (value: unknown) => void) => answer(never()) }));
     expect(expectFailure(await runAction(action, {}, { timeoutMs: 5 })).timedOut).toBe(true);
   });
 
-  it('longer than a timer can be is as good as none', async () => {
+  it('a timeout longer than a timer can be never fires', async () => {
     const action = actionThat(() => new Promise((resolve) => setImmediate(() => resolve({ outputs: 1 }))));
     expect(expectSuccess(await runAction(action, {}, { timeoutMs: 2 ** 40 })).outputs).toBe(1);
   });
 });
 
 describe('an abort by the engine', () => {
-  it('before the start: nothing runs', async () => {
+  it('an action aborted before its start does not run', async () => {
     let ran = false;
     const action = actionThat(() => {
       ran = true;
@@ -79,7 +79,7 @@ describe('an abort by the engine', () => {
     expect(ran).toBe(false);
   });
 
-  it('reaches the action, whose failure then counts as the abort', async () => {
+  it('an abort reaches the action, and a failure after it counts as aborted', async () => {
     const controller = new AbortController();
     const action = actionThat(async ({ signal }) => {
       controller.abort('fail fast');
@@ -92,7 +92,7 @@ describe('an abort by the engine', () => {
     });
   });
 
-  it('keeps the real outcome of an action that finishes all the same', async () => {
+  it('an action that finishes despite the abort keeps its real outcome', async () => {
     const controller = new AbortController();
     const action = actionThat(
       ({ signal }) =>
@@ -103,7 +103,7 @@ describe('an abort by the engine', () => {
     expect(expectSuccess(await running).outputs).toEqual({ sent: true });
   });
 
-  it('keeps a terminal failure that the action insists on', async () => {
+  it('a terminal failure after an abort is kept', async () => {
     const controller = new AbortController();
     const action = actionThat(
       ({ signal }) =>
@@ -116,7 +116,7 @@ describe('an abort by the engine', () => {
     expect(failure.aborted).toBeUndefined();
   });
 
-  it('abandons an action that ignores it when the grace is over', async () => {
+  it('an action that ignores the abort is abandoned after the grace period', async () => {
     const controller = new AbortController();
     const running = runAction(actionThat(never), {}, { abortGraceMs: 5, context: { signal: controller.signal } });
     controller.abort();
@@ -128,7 +128,7 @@ describe('secrets', () => {
   const token = 'tok"en-1';
   const credentials = { token: (id: string) => (id === 'slack' ? token : undefined) };
 
-  it('that were handed out appear in no error, no failure output and no log line', async () => {
+  it('secrets that were handed out appear in no error, failure output or log line', async () => {
     const action = actionThat((context) => {
       const secret = context.credentials.token('slack');
       context.log.warn(`using ${secret}`, { header: `Bearer ${secret}` });
@@ -145,7 +145,7 @@ describe('secrets', () => {
     expect(JSON.stringify(failure)).not.toContain('en-1');
   });
 
-  it('are taken out before a long message is cut, so no half of one is left', async () => {
+  it('secrets are removed before a long message is cut, so no part of one remains', async () => {
     const action = actionThat((context) => {
       throw new Error('x'.repeat(4090) + context.credentials.token('slack'));
     });
@@ -153,7 +153,7 @@ describe('secrets', () => {
     expect(message).not.toContain('tok');
   });
 
-  it('a connector without a token has none', async () => {
+  it('a connector without a token has no secret', async () => {
     const action = actionThat(({ credentials: { token: tokenOf } }) => ({
       outputs: { has: tokenOf('monday') !== undefined },
     }));
@@ -162,7 +162,7 @@ describe('secrets', () => {
 });
 
 describe('log lines', () => {
-  it('carry time, level, message and data, whatever the data is', async () => {
+  it('a log line has time, level, message and data of any kind', async () => {
     const circular: Record<string, unknown> = {};
     circular.self = circular;
     const action = actionThat(({ log }) => {
@@ -182,7 +182,7 @@ describe('log lines', () => {
     expect(JSON.parse(logs[4]?.data ?? '')).toMatch(/y… \(906 more characters\)$/);
   });
 
-  it('are capped, and the cap is told', async () => {
+  it('log lines are limited in number, and the limit is logged', async () => {
     const action = actionThat(({ log }) => {
       for (let line = 0; line < 250; line += 1) log.info(`line ${line}`);
     });
@@ -192,8 +192,8 @@ describe('log lines', () => {
   });
 });
 
-describe('the context', () => {
-  it('says who, what and where, and finds resources', async () => {
+describe('the context of an action', () => {
+  it('the context has the ids and the principal of the attempt, and finds resources', async () => {
     const found = { executionId: 'e', nodeId: 'n', url: null };
     const action = actionThat(
       async ({ executionId, nodeId, attempt, idempotencyKey, principal, correlationId, tenantId, findResource }) => ({
@@ -223,7 +223,7 @@ describe('the context', () => {
     });
   });
 
-  it('HTTP requests stop with the attempt and with the signal they were given', async () => {
+  it('HTTP requests stop with the attempt, or with the signal they were given', async () => {
     const seen: StopSignal[] = [];
     const own = new AbortController();
     const http = {

@@ -8,17 +8,17 @@ describe('credentials from the environment', () => {
     CONNECTOR_EMPTY_TOKEN: '',
   });
 
-  it('are found by connector id', () => {
+  it('a credential is found by the connector id', () => {
     expect(token('slack')).toBe('xoxb');
     expect(token('my-crm')).toBe('crm');
   });
 
-  it('an unset or empty variable is no credential', () => {
+  it('an unset or empty variable is not a credential', () => {
     expect(token('monday')).toBeUndefined();
     expect(token('empty')).toBeUndefined();
   });
 
-  it('the name of the variable can be told to an operator', () => {
+  it('the name of the variable can be shown to an operator', () => {
     expect(credentialVariable('my-crm')).toBe('CONNECTOR_MY_CRM_TOKEN');
   });
 });

@@ -20,7 +20,7 @@ function client(status: number, body = ''): { http: HttpClient; sent: Sent[] } {
 }
 
 describe('fetch over the guarded client', () => {
-  it('passes on method, headers, body and signal, with its own headers on top', async () => {
+  it('fetch passes on method, headers, body and signal, and its own headers take precedence', async () => {
     const { http, sent } = client(200, '{"a":1}');
     const { signal } = new AbortController();
     const fetch = guardedFetch(http, { headers: { 'x-acting-user-id': 'U1' }, maxBytes: 10 });
@@ -40,12 +40,12 @@ describe('fetch over the guarded client', () => {
     expect(await answer.json()).toEqual({ a: 1 });
   });
 
-  it.each([204, 304])('an answer %i has no body', async (status) => {
+  it.each([204, 304])('a response with status %i has no body', async (status) => {
     const answer = await guardedFetch(client(status).http)('https://example.com');
     expect([answer.status, await answer.text()]).toEqual([status, '']);
   });
 
-  it('sends text and nothing else', async () => {
+  it('fetch refuses a body that is not text', async () => {
     const { http, sent } = client(200);
     await expect(guardedFetch(http)('https://example.com', { method: 'POST', body: new FormData() })).rejects.toThrow(
       'text',

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { retryDelay, safeHeaderValue } from './header-value.ts';
 
-describe('Retry-After', () => {
+describe('the Retry-After header', () => {
   const now = Date.UTC(2025, 0, 1, 12, 0, 0);
 
   it.each<[string | undefined, number | null]>([
@@ -17,18 +17,18 @@ describe('Retry-After', () => {
     ['Wed, 01 Jan 2025 12:00:10 GMT', 10_000],
     ['Wed, 01 Jan 2025 11:00:00 GMT', null],
     ['Fri, 01 Jan 2100 00:00:00 GMT', 3_600_000],
-  ])('%j is %s', (header, delay) => {
+  ])('Retry-After %j is a delay of %s ms', (header, delay) => {
     expect(retryDelay(header, now)).toBe(delay);
   });
 });
 
-describe('values of ours in a header', () => {
+describe('our values in a header', () => {
   it.each([
     ['execution-1:node', 'execution-1:node'],
     ['Zoë 山田', 'Zo%C3%AB %E5%B1%B1%E7%94%B0'],
     ['a\r\nX-Evil: 1', 'a%0D%0AX-Evil: 1'],
     ['lone \ud800', 'lone %EF%BF%BD'],
-  ])('%j becomes %j', (value, written) => {
+  ])('the header value %j becomes %j', (value, written) => {
     expect(safeHeaderValue(value)).toBe(written);
   });
 });

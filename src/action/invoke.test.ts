@@ -7,7 +7,7 @@ import { invokeAction } from './invoke.ts';
 import { createRegistry } from './registry.ts';
 
 describe('an attempt that succeeds', () => {
-  it('gives its outputs as text, as a value and with their size', async () => {
+  it('a success has its outputs as text and as a value, with their size', async () => {
     const result = expectSuccess(
       await runAction(
         actionThat(() => ({ outputs: { text: 'é', n: 1 } })),
@@ -24,12 +24,12 @@ describe('an attempt that succeeds', () => {
     });
   });
 
-  it('may be asynchronous, under a timeout that it does not reach', async () => {
+  it('an action may be asynchronous within its timeout', async () => {
     const action = actionThat(async () => ({ outputs: { ok: true } }));
     expect(expectSuccess(await runAction(action, {}, { timeoutMs: 60_000 })).outputs).toEqual({ ok: true });
   });
 
-  it('its outputs in memory are what reading the stored text gives', async () => {
+  it('the outputs in memory equal the outputs read from the stored text', async () => {
     const outputs = { at: new Date(0), gone: undefined, nan: Number.NaN, list: [undefined] };
     const result = expectSuccess(
       await runAction(
@@ -44,7 +44,7 @@ describe('an attempt that succeeds', () => {
   it.each([
     ['nothing', undefined],
     ['no outputs', { outputs: undefined }],
-  ])('with %s has {} as outputs', async (_name, returned) => {
+  ])('an action that returns %s has {} as outputs', async (_name, returned) => {
     expect(
       expectSuccess(
         await runAction(
@@ -55,7 +55,7 @@ describe('an attempt that succeeds', () => {
     ).toMatchObject({ outputsText: '{}', outputs: {}, bytes: 2 });
   });
 
-  it('hands over its resource links, cleaned for text columns', async () => {
+  it('a success returns its resource links, cleaned for text columns', async () => {
     const resourceLinks = [
       { system: 'jira', resourceType: 'issue', resourceId: 'A\u00001', url: 'https://jira.example/A1' },
     ];
@@ -72,7 +72,7 @@ describe('an attempt that succeeds', () => {
 });
 
 describe('an attempt that cannot start', () => {
-  it('unknown action', async () => {
+  it('an unknown action cannot start', async () => {
     const request = { registry: createRegistry([]), actionType: 'test.missing', parameters: {}, timeoutMs: null };
     expect(await invokeAction({ ...request, context: attemptContext() })).toMatchObject({
       ok: false,
@@ -84,7 +84,7 @@ describe('an attempt that cannot start', () => {
     });
   });
 
-  it('parameters that do not match: every problem with its path, not retried', async () => {
+  it('parameters that do not match give every problem with its path, and are not retried', async () => {
     let ran = false;
     const action = defineAction({
       type: 'test.strict',
@@ -111,7 +111,7 @@ describe('an attempt that cannot start', () => {
     expect(ran).toBe(false);
   });
 
-  it('a schema that throws is a problem of the parameters', async () => {
+  it('a schema that throws counts as a problem of the parameters', async () => {
     const action = { ...actionThat(() => ({ outputs: {} })), params: z.looseObject({}).refine(async () => true) };
     expect(expectFailure(await runAction(action, {}))).toMatchObject({
       retryable: false,
@@ -121,7 +121,7 @@ describe('an attempt that cannot start', () => {
 });
 
 describe('an attempt that throws', () => {
-  it('a TerminalError: not retried, with what it still had to say', async () => {
+  it('a TerminalError is not retried, and keeps its outputs', async () => {
     const action = actionThat(() => {
       throw new TerminalError('CARD_DECLINED', 'The card was declined', { outputs: { reason: 'limit' } });
     });
@@ -135,7 +135,7 @@ describe('an attempt that throws', () => {
     });
   });
 
-  it('a RetryableError: retried, not before the delay it asks for', async () => {
+  it('a RetryableError is retried after the delay it asks for', async () => {
     const action = actionThat(async () => {
       throw new RetryableError('RATE_LIMITED', 'Slow down', { retryAfterMs: 1500.2 });
     });
@@ -146,7 +146,7 @@ describe('an attempt that throws', () => {
     });
   });
 
-  it.each([Number.NaN, -5, Number.POSITIVE_INFINITY])('a delay of %s is no delay', async (retryAfterMs) => {
+  it.each([Number.NaN, -5, Number.POSITIVE_INFINITY])('a retry delay of %s is ignored', async (retryAfterMs) => {
     const action = actionThat(() => {
       throw new RetryableError('X', 'x', { retryAfterMs });
     });
@@ -175,7 +175,7 @@ describe('an attempt that throws', () => {
       'The action threw something that cannot be described',
     ],
     ['U+0000 and half a surrogate pair', new Error('a\u0000b\ud83d'), 'a\ufffdb\ufffd'],
-  ])('%s: retried by policy', async (_name, thrown, message) => {
+  ])('throwing %s is retried by policy', async (_name, thrown, message) => {
     const action = actionThat(() => {
       throw thrown;
     });
@@ -184,7 +184,7 @@ describe('an attempt that throws', () => {
     if (!(thrown instanceof Error)) expect(stack).toBeUndefined();
   });
 
-  it('where it was thrown is told, without what it says', async () => {
+  it('the stack of an unexpected error is kept, without its message', async () => {
     const action = actionThat(() => {
       throw new Error('card 4111\n    at (the customer)');
     });
@@ -194,14 +194,14 @@ describe('an attempt that throws', () => {
     expect(stack).not.toContain('invokeAction');
   });
 
-  it('an error that was meant needs no place', async () => {
+  it('a deliberate error has no stack', async () => {
     const action = actionThat(() => {
       throw new RetryableError('BUSY', 'later');
     });
     expect(await runAction(action, {})).not.toHaveProperty('stack');
   });
 
-  it('a message of more than 4 KB is cut', async () => {
+  it('an error message of more than 4 KB is cut', async () => {
     const action = actionThat(() => {
       throw new Error('x'.repeat(10_000));
     });
@@ -217,7 +217,7 @@ describe('an attempt that throws', () => {
     expect(await runAction(action, {}, { outputLimitBytes: 50 })).not.toHaveProperty('outputsText');
   });
 
-  it('a code that is no code falls back to the general one', async () => {
+  it('an invalid error code is replaced by the general one', async () => {
     const action = actionThat(() => {
       throw new TerminalError('', 'x');
     });
@@ -225,14 +225,14 @@ describe('an attempt that throws', () => {
   });
 });
 
-describe('a result that is not one', () => {
+describe('an invalid result', () => {
   it.each<[string, unknown]>([
     ['outputs without the wrapper', { ts: '1' }],
     ['null', null],
     ['a string', 'done'],
     ['links that are not a list', { outputs: {}, resourceLinks: 'x' }],
     ['a link without an id', { outputs: {}, resourceLinks: [{ system: 'a', resourceType: 'b' }] }],
-  ])('%s', async (_name, returned) => {
+  ])('a result with %s fails the attempt', async (_name, returned) => {
     expect(
       expectFailure(
         await runAction(

@@ -24,7 +24,7 @@ function exponential(): unknown {
 }
 
 describe('outputs that are JSON', () => {
-  it('give the same text as JSON.stringify, for any JSON', () => {
+  it('outputs give the same text as JSON.stringify, for any JSON', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 6 }), (value) => {
         const text = JSON.stringify(value);
@@ -51,12 +51,12 @@ describe('outputs that are JSON', () => {
     ['an own key __proto__', JSON.parse('{"__proto__":{"x":1}}'), '{"__proto__":{"x":1}}'],
     ['U+0000 and half a surrogate pair', '\u0000\ud800', '"\\u0000\\ud800"'],
     ['500 levels', nested(500), JSON.stringify(nested(500))],
-  ])('%s', (_name, value, text) => {
+  ])('outputs are encoded as JSON: %s', (_name, value, text) => {
     expect(encodeOutputs(value, LIMIT)).toMatchObject({ ok: true, text });
   });
 });
 
-describe('outputs that are not JSON are refused with the place', () => {
+describe('outputs that are not JSON', () => {
   it.each<[string, unknown, string]>([
     ['a function', { a: [0, { run() {} }] }, 'outputs.a[1].run is a function'],
     ['a function at the top', () => {}, 'outputs is a function'],
@@ -89,17 +89,17 @@ describe('outputs that are not JSON are refused with the place', () => {
       },
       'The outputs cannot be read: a getter or toJSON threw',
     ],
-  ])('%s', (_name, value, message) => {
+  ])('outputs are refused with the place: %s', (_name, value, message) => {
     expect(encodeOutputs(value, LIMIT)).toEqual({ ok: false, code: 'OUTPUT_NOT_JSON', message });
   });
 
-  it('a long path is cut', () => {
+  it('a long path in the error is cut', () => {
     let value: unknown = 1n;
     for (let level = 0; level < 50; level += 1) value = { a: value };
     expect(encodeOutputs(value, LIMIT)).toMatchObject({ message: `outputs${'.a'.repeat(12)}… is a bigint` });
   });
 
-  it('shared parts of a deep value are looked at once', () => {
+  it('shared parts of a deep value are checked once', () => {
     let value: unknown = nested(600);
     for (let level = 0; level < 40; level += 1) value = [value, value];
     expect(encodeOutputs(value, Number.POSITIVE_INFINITY)).toMatchObject({ code: 'OUTPUT_NOT_JSON' });
@@ -107,7 +107,7 @@ describe('outputs that are not JSON are refused with the place', () => {
 });
 
 describe('outputs that are too large', () => {
-  it('one byte over the limit names both sizes', () => {
+  it('outputs one byte over the limit are refused, and the error names both sizes', () => {
     expect(encodeOutputs('é'.repeat(10), 22)).toMatchObject({ ok: true, bytes: 22 });
     expect(encodeOutputs('é'.repeat(10), 21)).toMatchObject({
       code: 'OUTPUT_TOO_LARGE',

@@ -13,7 +13,7 @@ it.each<[string, number]>([
   ['^(?<year>\\d{4})-\\d\\d$', 1],
   ['\\bnever\\B', 1],
   ['', 1],
-])('the time of %j grows with the power %d', (source, power) => {
+])('the matching time of %j grows with the power %d', (source, power) => {
   expect(patternPower(source)).toBe(power);
 });
 
@@ -32,6 +32,6 @@ it.each([
   '^a{2000}$',
   '(',
   'a'.repeat(201),
-])('the time of %j is not bounded', (source) => {
+])('the matching time of %j is not bounded', (source) => {
   expect(patternPower(source)).toBeNull();
 });

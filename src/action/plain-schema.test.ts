@@ -27,7 +27,7 @@ const doubling = (depth: number): JsonObject =>
   );
 
 describe('a plain schema', () => {
-  it('is one made of bounded keywords, and says what is wrong with a value', () => {
+  it('a plain schema has only bounded keywords, and reports the problems of a value', () => {
     const plain = plainSchema(ORDER)!;
     expect(plain.check({ id: 'x', lines: [{ count: 2 }], mail: null })).toEqual([]);
     expect(plain.check({ lines: [{ count: 0 }], other: 1 }).map(({ code, path }) => `${path} ${code}`)).toEqual([
@@ -56,11 +56,11 @@ describe('a plain schema', () => {
     ['an older dialect', { $schema: 'http://json-schema.org/draft-07/schema#', type: 'object' }],
     ['too much', { enum: Array.from({ length: 200 }, (_, index) => index) }],
     ['the name of a prototype', { constructor: {} }],
-  ])('is not one with %s', (_, schema) => {
+  ])('a schema is not plain with %s', (_, schema) => {
     expect(plainSchema(schema)).toBeNull();
   });
 
-  it('may refer to its definitions, and have patterns whose time is bounded', () => {
+  it('a plain schema may have definitions, and patterns whose time is bounded', () => {
     const code = { type: 'string', pattern: '^[A-Z]{3}-[0-9]+$' };
     const plain = plainSchema({ properties: { code: { $ref: '#/$defs/code' } }, $defs: { code } })!;
     expect(plain.check({ code: 'ABC-12' })).toEqual([]);
@@ -70,7 +70,7 @@ describe('a plain schema', () => {
     expect([isAffordable(quadratic, 500), isAffordable(quadratic, 10_000)]).toEqual([true, false]);
   });
 
-  it('is used for values of a size that suits it', () => {
+  it('a plain schema is used only for values of an affordable size', () => {
     const plain = plainSchema(ORDER)!;
     expect(isAffordable(plain, 1_000)).toBe(true);
     expect(isAffordable(plain, 1_000_000)).toBe(false);

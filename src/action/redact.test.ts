@@ -18,7 +18,7 @@ describe('a redacted text', () => {
     ['in hex', (text: string) => Buffer.from(text).toString('hex')],
     ['in base64', (text: string) => Buffer.from(text).toString('base64')],
     ['in base64url', (text: string) => Buffer.from(text).toString('base64url')],
-  ])('does not hold the secret %s', (_, encode) => {
+  ])('a redacted text does not hold the secret %s', (_, encode) => {
     fc.assert(
       fc.property(secrets, (secret) => {
         const redacted = new Redactor([secret]).redact(encode(secret));
@@ -28,7 +28,7 @@ describe('a redacted text', () => {
     );
   });
 
-  it('does not hold what a longer text, in base64, says of the secret', () => {
+  it('a redacted base64 text does not reveal a secret that is part of it', () => {
     fc.assert(
       fc.property(secrets, around, around, (secret, before, after) => {
         const encoded = Buffer.from(before + secret + after).toString('base64');
@@ -39,7 +39,7 @@ describe('a redacted text', () => {
     );
   });
 
-  it('stays JSON, whatever the secret is', () => {
+  it('a redacted JSON text stays JSON, for any secret', () => {
     fc.assert(
       fc.property(secrets, fc.jsonValue(), (secret, value) => {
         const text = JSON.stringify({ value, echoed: secret, [secret]: 1 });
@@ -51,7 +51,7 @@ describe('a redacted text', () => {
     expect(new Redactor(['12345678']).redactJson('{"pin":12345678,"n":1}')).toBe(`{"pin":"${REDACTED}","n":1}`);
   });
 
-  it('is the same text when it holds none', () => {
+  it('a text without a secret is not changed', () => {
     const text = '{"a": 1}';
     expect(new Redactor(['something else']).redactJson(text)).toBe(text);
   });
@@ -67,14 +67,14 @@ describe('an action that echoes its credential', () => {
     };
   });
 
-  it('leaves it in no output, link and log line', async () => {
+  it('a credential appears in no output, link or log line', async () => {
     const result = expectSuccess(await runAction(echo, {}, { context }));
     expect(result.outputs).toMatchObject({ sent: `Bearer ${REDACTED}` });
     expect(JSON.stringify(result)).not.toContain('canary');
     expect(JSON.stringify(result)).not.toContain(btoa('ada:canary-value').slice(6, 18));
   });
 
-  it('leaves it in no error', async () => {
+  it('a credential appears in no error', async () => {
     const failing = actionThat(({ credential }) => {
       throw new TerminalError('NO', `refused ${credential!.token}`, { outputs: { key: credential!.token! } });
     });

@@ -19,7 +19,7 @@ function action(overrides: Partial<ActionSpec<z.ZodType, z.ZodType>> = {}) {
 }
 
 describe('the registry', () => {
-  it('finds, lists and names its actions', () => {
+  it('the registry finds, lists and names its actions', () => {
     const first = action();
     const second = action({ type: 'monday.get-items-v2', version: '2.0.0' });
     const registry = createRegistry([first, second]);
@@ -34,7 +34,7 @@ describe('the registry', () => {
     ['a step type of a plan', { type: 'DBT_RUN', connector: 'dbt', version: '2.1.0' }],
     ['a version before the first', { version: '0.9.0' }],
     ['a name that only looks like a version', { type: 'monday.get-v', version: '1.0.0' }],
-  ])('accepts %s', (_name, overrides) => {
+  ])('the registry accepts %s', (_name, overrides) => {
     expect(createRegistry([action(overrides)]).types.size).toBe(1);
   });
 
@@ -51,11 +51,11 @@ describe('the registry', () => {
     ['the prefix of another connector', { type: 'slack.get-items' }, 'the type must be "monday.<action>"'],
     ['upper case', { type: 'monday.getItems' }, 'the type must be "monday.<action>"'],
     ['a connector that is no word', { connector: 'Monday!', type: 'Monday!.x' }, 'the connector "Monday!" must be'],
-  ])('refuses %s', (_name, overrides, message) => {
+  ])('the registry refuses %s', (_name, overrides, message) => {
     expect(() => createRegistry([action(overrides)])).toThrow(message);
   });
 
-  it('reports all problems of all actions at once, duplicates too', () => {
+  it('the registry reports all problems of all actions at once, with duplicates', () => {
     const broken = [action(), action(), action({ type: 'monday.a', version: 'x' }), action({ type: 'b' })];
     expect(() => createRegistry(broken)).toThrow(
       /^The actions cannot be registered:\n- monday\.a: .*\n- b: .*\n- monday\.get-items: defined 2 times$/,
@@ -64,7 +64,7 @@ describe('the registry', () => {
 });
 
 describe('the catalog', () => {
-  it('describes parameters as they are written and outputs as they are read', () => {
+  it('the catalog describes parameters as written and outputs as read', () => {
     const [row] = createRegistry([action({ tags: ['board'], deprecationNotice: 'Use -v2' })]).catalog().actions;
     expect(row).toMatchObject({
       id: 'monday.get-items',
@@ -84,7 +84,7 @@ describe('the catalog', () => {
     expect(JSON.parse(row?.outputSchema ?? '')).toMatchObject({ required: ['items'] });
   });
 
-  it('has one row for each connector in use, described or not', () => {
+  it('the catalog has one row for each connector in use, described or not', () => {
     const described = { id: 'slack', displayName: 'Slack', description: 'Chat.', version: '3.0.0', authType: 'Bearer' };
     const actions = [
       action(),
@@ -111,7 +111,7 @@ describe('the catalog', () => {
     ]);
   });
 
-  it('a schema that JSON Schema cannot describe names its action', () => {
+  it('a schema that JSON Schema cannot describe is reported with its action', () => {
     const recursive: z.ZodType = z.lazy(() => {
       throw new Error('broken');
     });
@@ -122,7 +122,7 @@ describe('the catalog', () => {
 });
 
 describe('built-in actions', () => {
-  it('are all valid, and every row of their catalog has schemas and words for people', () => {
+  it('all built-in actions are valid, with schemas and descriptions in the catalog', () => {
     const { actions, connectors } = createRegistry(
       [...coreActions(), ...httpActions],
       [coreConnector, httpConnector],

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Stop } from './stop.ts';
 
 describe('a stop', () => {
-  it('is told once, with its reason, to everybody who still listens', () => {
+  it('a stop is announced once, with its reason, to all listeners', () => {
     const stop = new Stop();
     const heard: string[] = [];
     const left = () => heard.push('left');
@@ -17,7 +17,7 @@ describe('a stop', () => {
     expect(heard).toEqual(['first', 'second']);
   });
 
-  it('may find nobody', () => {
+  it('a stop without listeners is allowed', () => {
     const stop = new Stop();
     stop.removeEventListener('abort', () => {});
     stop.abort();

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { compileSuppliedSchema } from './supplied-schema.ts';
 
 describe('schemas that users supply', () => {
-  it('name every problem with its place', () => {
+  it('a schema of a user reports every problem with its place', () => {
     const check = compileSuppliedSchema({
       type: 'object',
       required: ['a', 'b'],
@@ -21,7 +21,7 @@ describe('schemas that users supply', () => {
     expect(problems.find(({ code }) => code === 'ADDITIONALPROPERTIES')?.message).toContain('extra');
   });
 
-  it('may be of either dialect, and know the usual formats', () => {
+  it('a schema of a user may be of either dialect, and knows the usual formats', () => {
     const draft7 = compileSuppliedSchema({
       $schema: 'http://json-schema.org/draft-07/schema#',
       type: 'array',
@@ -38,7 +38,7 @@ describe('schemas that users supply', () => {
     expect(modern('ada')).toHaveLength(1);
   });
 
-  it('are refused when they are not schemas, or refer to documents elsewhere', () => {
+  it('an invalid schema, or one that refers to other documents, is refused', () => {
     expect(() => compileSuppliedSchema({ type: 'nonsense' })).toThrow();
     expect(() => compileSuppliedSchema({ $ref: 'https://example.com/schema.json' })).toThrow();
   });

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { hintedLanes } from './hint-port.ts';
 
-it('executions of one lane are one hint with their number', () => {
+it('executions of one lane are sent as one hint with their number', () => {
   const acme = { tenantId: 'acme', priority: 5 };
   expect(hintedLanes([acme, { tenantId: 'acme', priority: 9 }, acme])).toEqual([
     { ...acme, count: 2 },

@@ -3,7 +3,7 @@ import { handTimers, settled } from '../clock/hand-timers.testing.ts';
 import { keepRenewing, type LeaseNews } from './lease-renewal.ts';
 
 describe('renewing a lease', () => {
-  it('waits while it is not wanted, goes on when it is, and hurries when it is told', async () => {
+  it('lease renewal pauses while it is not wanted, continues when it is, and runs at once on request', async () => {
     const timers = handTimers();
     const news: LeaseNews[] = [];
     let isWanted = true;

@@ -35,14 +35,14 @@ describe.each([
   const get = (parameters: Json) => attempts.run('confluence.get-page', parameters);
 
   describe('confluence.create-page', () => {
-    it('creates, and links the page', async () => {
+    it('confluence.create-page creates the page and links it', async () => {
       const { outputs, resourceLinks } = expectSuccess(await create());
       expect(outputs).toEqual({ pageId: '123456', url });
       expect(resourceLinks).toEqual([{ system: 'confluence', resourceType: 'page', resourceId: '123456', url }]);
       expect(wiki.pages).toMatchObject([{ ...brief, parentId: null }]);
     });
 
-    it('below another page, and without a body', async () => {
+    it('confluence.create-page works below another page and without a body', async () => {
       expectSuccess(await create());
       expectSuccess(await create({}, { space: 'PROJECTS', title: 'Child', parentId: 123456 }));
       expect(wiki.pages[1]).toMatchObject({ title: 'Child', body: '', parentId: '123456' });
@@ -56,14 +56,14 @@ describe.each([
       expect(wiki.pages).toHaveLength(1);
     });
 
-    it('a lost answer does not fail the retry', async () => {
+    it('a retry after a lost response finds the created page', async () => {
       wiki.inject({ kind: 'loseAnswer', matching: brief.title });
       expect(expectFailure(await create())).toMatchObject({ retryable: true, error: { code: 'NETWORK_ERROR' } });
       expect(expectSuccess(await create({ attempt: 2 })).outputs).toEqual({ pageId: '123456', url });
       expect(wiki.pages).toHaveLength(1);
     });
 
-    it('a retry after a failure that made nothing creates the page', async () => {
+    it('a retry after a failure that created nothing creates the page', async () => {
       wiki.inject({ kind: 'answer', answer: { status: 503, body: 'down' } });
       expectFailure(await create());
       expectSuccess(await create({ attempt: 2 }));
@@ -74,7 +74,7 @@ describe.each([
       ['of another execution', {}, { executionId: 'other', nodeId: 'node-1' }],
       ['of somebody else', { createdBy: 'user-ada' }, null],
       ['of last week', { createdAt: new Date(Date.now() - 7 * 86_400_000).toISOString() }, null],
-    ])('a page %s is not taken for ours', async (_whose, changes, holder) => {
+    ])('a page %s is not mistaken for one of this node', async (_whose, changes, holder) => {
       expectSuccess(await create());
       Object.assign(wiki.pages[0]!, changes);
       const findResource = async () => (holder === null ? null : { ...holder, url: null });
@@ -82,7 +82,7 @@ describe.each([
       expect(failed.error.code).toBe('RESOURCE_CONFLICT');
     });
 
-    it('a space that is not there is final', async () => {
+    it('an unknown space is a final error', async () => {
       const failed = expectFailure(await create({}, { ...brief, space: 'NONE' }));
       expect(failed).toMatchObject({ retryable: false, error: { code: 'RESOURCE_NOT_FOUND' } });
       expect(failed.error.message).toContain('NONE');
@@ -90,7 +90,7 @@ describe.each([
   });
 
   describe('confluence.update-page', () => {
-    it('saves a new version; what is not given stays', async () => {
+    it('confluence.update-page saves a new version, and keeps the fields that are not given', async () => {
       expectSuccess(await create());
       const { outputs } = expectSuccess(await update({ pageId: '123456', body: '<p>New</p>', message: 'Weekly' }));
       expect(outputs).toEqual({ pageId: '123456', url, version: 2 });
@@ -98,7 +98,7 @@ describe.each([
       expect(wiki.pages[0]?.versionMessage).toMatch(/^Weekly \[[0-9a-f]{16}\]$/);
     });
 
-    it('a lost answer does not save twice', async () => {
+    it('a retry after a lost response does not save twice', async () => {
       expectSuccess(await create());
       wiki.inject({ kind: 'loseAnswer', matching: 'New' });
       expectFailure(await update({ pageId: '123456', body: 'New' }));
@@ -108,7 +108,7 @@ describe.each([
       expect(wiki.pages[0]?.version).toBe(2);
     });
 
-    it('somebody who saved in between is a reason to try again', async () => {
+    it('a version saved by another user in between is a reason to retry', async () => {
       expectSuccess(await create());
       wiki.inject({ kind: 'answer', matching: 'New', answer: { status: 409, body: { message: 'Version conflict' } } });
       expect(expectFailure(await update({ pageId: '123456', body: 'New' }))).toMatchObject({
@@ -117,46 +117,49 @@ describe.each([
       });
     });
 
-    it('nothing to change is refused', async () => {
+    it('an update without a change is refused', async () => {
       expect(expectFailure(await update({ pageId: '123456' })).error).toMatchObject({ code: 'PARAMETERS_INVALID' });
     });
   });
 
   describe('confluence.get-page', () => {
-    it('by id, and by space and title', async () => {
+    it('confluence.get-page finds a page by id, or by space and title', async () => {
       expectSuccess(await create());
       const page = { pageId: '123456', url, title: brief.title, version: 1, body: brief.body };
       expect(expectSuccess(await get({ pageId: '123456' })).outputs).toEqual(page);
       expect(expectSuccess(await get({ space: brief.space, title: brief.title })).outputs).toEqual(page);
     });
 
-    it.each([{ pageId: '999' }, { space: 'PROJECTS', title: 'Nothing' }])('%j is not there', async (parameters) => {
-      expect(expectFailure(await get(parameters))).toMatchObject({
-        retryable: false,
-        error: { code: 'RESOURCE_NOT_FOUND' },
-      });
-    });
+    it.each([{ pageId: '999' }, { space: 'PROJECTS', title: 'Nothing' }])(
+      'a page that does not exist is a final error: %j',
+      async (parameters) => {
+        expect(expectFailure(await get(parameters))).toMatchObject({
+          retryable: false,
+          error: { code: 'RESOURCE_NOT_FOUND' },
+        });
+      },
+    );
 
-    it('an id that is none never becomes part of a URL', async () => {
+    it('an invalid page id never becomes part of a URL', async () => {
       expect(expectFailure(await get({ pageId: '1/../../admin' })).error.code).toBe('PARAMETERS_INVALID');
       expect(wiki.requests).toEqual([]);
     });
   });
 
-  describe('what Confluence may answer instead', () => {
+  describe('errors of Confluence', () => {
     it.each([
       ['a 429', { status: 429, headers: { 'retry-after': '5' }, body: { message: 'Slow' } }, 'RATE_LIMITED', 5000],
       ['a 500', { status: 500, body: { message: 'Broken' } }, 'REMOTE_FAILED', undefined],
       ['a page instead of JSON', { status: 200, body: '<html>' }, 'RESPONSE_INVALID', undefined],
       ['something else', { status: 200, body: {} }, 'RESPONSE_INVALID', undefined],
-    ])('%s is tried again', async (_what, answer, code, retryAfterMs) => {
+    ])('%s is retried', async (_what, answer, code, retryAfterMs) => {
       wiki.inject({ kind: 'answer', answer });
       const failed = expectFailure(await get({ pageId: '123456' }));
       expect(failed).toMatchObject({ retryable: true, error: { code } });
       expect(failed.retryAfterMs).toBe(retryAfterMs);
     });
 
-    it('a wrong token is final, and stays out of the message (S6)', async () => {
+    it('a wrong token is final, and does not appear in the message (S6)', async () => {
       const body = { message: `Token ${token} is not known` };
       wiki.inject({ kind: 'answer', answer: { status: 401, body } });
       const failed = expectFailure(await get({ pageId: '123456' }));
@@ -164,7 +167,7 @@ describe.each([
       expect(JSON.stringify(failed)).not.toContain(TOKEN);
     });
 
-    it('no token: the message says what to set', async () => {
+    it('a missing token is reported with the variable to set', async () => {
       const { error } = expectFailure(await create({ credentials: { token: () => undefined } }));
       expect(error).toMatchObject({
         code: 'CREDENTIAL_MISSING',
@@ -172,7 +175,7 @@ describe.each([
       });
     });
 
-    it('says for whom it acts', async () => {
+    it('requests to Confluence name the user they act for', async () => {
       expectSuccess(await create());
       expect(wiki.pages[0]?.createdBy).toBe(CONFLUENCE_USER);
       for (const { headers } of wiki.requests) {
@@ -187,8 +190,8 @@ describe.each([
   });
 });
 
-describe('where Confluence is', () => {
-  it('must be set', async () => {
+describe('the URL of Confluence', () => {
+  it('the URL of Confluence must be set', async () => {
     const attempts = attemptsOf(confluenceActions(), { confluence: TOKEN });
     const { error, retryable } = expectFailure(await attempts.run('confluence.create-page', brief));
     expect(retryable).toBe(false);
@@ -199,7 +202,7 @@ describe('where Confluence is', () => {
     await attempts.close();
   });
 
-  it('tells which API to speak, unless that is set', async () => {
+  it('the URL decides which API is used, unless the API is set', async () => {
     const paths: string[] = [];
     const http = {
       request: ({ url }: { url: string | URL }) => {

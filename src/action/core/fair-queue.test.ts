@@ -8,7 +8,7 @@ function drained(queue: FairQueue<string>): string[] {
 }
 
 describe('a fair queue', () => {
-  it('lets owners take turns, each in its own order', () => {
+  it('a fair queue lets owners take turns, and keeps the order of each owner', () => {
     const queue = new FairQueue<string>();
     for (const item of ['a1', 'a2', 'a3', 'b1', 'c1', 'c2']) queue.push(item.charAt(0), item);
     expect(queue.size).toBe(6);
@@ -16,7 +16,7 @@ describe('a fair queue', () => {
     expect(queue.size).toBe(0);
   });
 
-  it('forgets what is removed, and owners who have nothing left', () => {
+  it('a fair queue forgets removed items, and owners without items', () => {
     const queue = new FairQueue<string>();
     for (const item of ['a1', 'a2', 'b1']) queue.push(item.charAt(0), item);
     queue.remove('a', 'a1');

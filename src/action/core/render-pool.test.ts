@@ -48,7 +48,7 @@ async function refusal(work: Promise<unknown>): Promise<PawlError> {
 describe('the style of an installation', () => {
   const styled = poolWith({ strict: false, nullText: 'n/a' });
 
-  it('says what null is written as, and whether what is missing is one', async () => {
+  it('the style sets the text for null, and whether a missing value counts as null', async () => {
     expect(await render('{{ none }} {{ answers.nobody.name }} {{ title }} {{ tags }}', styled)).toBe(
       'n/a n/a Apollo ab',
     );
@@ -71,16 +71,16 @@ describe('a document', () => {
     ['{% raw %}{{ title }}{% endraw %}', '{{ title }}'],
     ['{% liquid\n  assign x = title | size\n  echo x %}', '6'],
     ['{% capture x %}{{ title }}s{% endcapture %}{{ x }}', 'Apollos'],
-  ])('%s', async (body, expected) => {
+  ])('a document renders its answers: %s', async (body, expected) => {
     expect(await render(body)).toBe(expected);
   });
 
-  it('`answers` and `extras` are what they are, whatever the answers are called', async () => {
+  it('`answers` and `extras` keep their meaning when an answer has the same name', async () => {
     const given = { answers: 'x', extras: 'y', own: 'z' };
     expect(await render('{{ answers.own }}{{ extras.site }}{{ own }}', strict, given)).toBe('zxz');
   });
 
-  it('says what is missing, everywhere at once, and where', async () => {
+  it('a document reports all missing values at once, with their places', async () => {
     const error = await refusal(render('Dear {{ reader }},\n\n  {{ owner.mail }}'));
     expect(error).toMatchObject({
       code: 'TEMPLATE_ERROR',
@@ -97,12 +97,12 @@ describe('a document', () => {
     ['{% if title %}', 'tag {% if title %} not closed'],
     ['{% nothing %}', 'tag "nothing" not found'],
     ['{{ title | nothing }}', 'undefined filter: nothing'],
-  ])('%s is not a document', async (body, message) => {
+  ])('the body %s is refused with its line and column', async (body, message) => {
     const [problem, ...more] = await strict.checkBody(`one\n${body}`, turn);
     expect({ problem, more }).toMatchObject({ problem: { message, line: 2, column: 1 }, more: [] });
   });
 
-  it('is checked against the schema of its answers, in full', async () => {
+  it('a document is checked against the full schema of its answers', async () => {
     const answersSchema = { required: ['goal'], properties: { title: { type: 'integer' } } };
     const error = await refusal(strict.render({ body: '', answersSchema, answers, extras: {} }, turn));
     expect(error.code).toBe('WFENG005');
@@ -110,7 +110,7 @@ describe('a document', () => {
   });
 });
 
-describe('reaches nothing', () => {
+describe('limits of what a document can reach', () => {
   it.each([
     ['include', '{% include "a" %}'],
     ['render', "{% render '../../package.json' %}"],
@@ -126,7 +126,7 @@ describe('reaches nothing', () => {
     expect(problems).toMatchObject([{ code: 'TAG_REFUSED', message: expect.stringContaining(`\`${tag}\``), line: 1 }]);
   });
 
-  it('also with loops there are no partials', async () => {
+  it('a document with loops still has no partials', async () => {
     expect(await looping.checkBody('{% include "a" %}', turn)).toMatchObject([{ code: 'TAG_REFUSED' }]);
     expect(await render('{% for tag in tags %}{{ tag }};{% endfor %}', looping)).toBe('a;b;');
   });
@@ -142,18 +142,18 @@ describe('reaches nothing', () => {
     'process',
     'globalThis',
     'require',
-  ])('{{ %s }} is not there', async (expression) => {
+  ])('{{ %s }} cannot be reached', async (expression) => {
     expect((await refusal(render(`{{ ${expression} }}`))).code).toBe('TEMPLATE_ERROR');
   });
 
   it.each(['{{ "now" | date: "%Y" }}', '{{ "today" | date_to_string }}', '{% assign n = "now" %}{{ n | date: "%s" }}'])(
-    '%s: there is no clock',
+    'a document has no clock: %s',
     async (body) => {
       expect((await refusal(render(body))).message).toContain('give the time as an answer or in `extras`');
     },
   );
 
-  it.each(['{{ tags | shuffle }}', '{{ tags | sample }}'])('%s: there is no chance', async (body) => {
+  it.each(['{{ tags | shuffle }}', '{{ tags | sample }}'])('a document has no randomness: %s', async (body) => {
     expect((await refusal(render(body))).message).toContain('undefined filter');
   });
 
@@ -165,7 +165,7 @@ describe('reaches nothing', () => {
   });
 });
 
-describe('bombs', () => {
+describe('documents that try to use up time or memory', () => {
   const doubled = (tag: string) => `{% assign s = "0123456789" %}${tag.repeat(40)}{{ s }}`;
   const deep = '{% if true %}'.repeat(20_000);
   const nothing = '{% if true %}{% endif %}'.repeat(20);
@@ -184,16 +184,16 @@ describe('bombs', () => {
     ['replace', doubled('{% assign s = s | replace: "0", s %}'), 'TEMPLATE_ERROR'],
     ['concat', `{% assign a = tags %}${'{% assign a = a | concat: a %}'.repeat(40)}`, 'TEMPLATE_ERROR'],
     ['a wide date', '{{ "2025-01-01" | date: "%999999999Y" }}', 'TEMPLATE_ERROR'],
-  ])('%s', async (_name, body, code) => {
+  ])('a document that exceeds its limits is stopped: %s', async (_name, body, code) => {
     expect((await refusal(render(body, looping))).code).toBe(code);
     expect(await render('{{ title }}', looping)).toBe('Apollo');
   });
 
-  it('times: a number stays a number', async () => {
+  it('a large product stays a number', async () => {
     expect(await render('{{ 999999999 | times: 999999999 | times: 999999999 }}')).toMatch(/^[\d.e+]+$/);
   });
 
-  it('what does not look at its limits is stopped from outside, and replaced', async () => {
+  it('a job that ignores its limits is stopped from outside, and its process replaced', async () => {
     const pool = poolWith({ timeoutMs: 500 });
     const answersSchema = { properties: { title: { type: 'string', pattern: '^(a+)+$' } } };
     const endless = { body: '', answersSchema, answers: { title: `${'a'.repeat(50)}!` }, extras: {} };
@@ -202,7 +202,7 @@ describe('bombs', () => {
     expect(await render('{{ title }}', pool)).toBe('Apollo');
   });
 
-  it('what needs too much memory ends its own process, not ours, and is not taken for another', async () => {
+  it('a job that needs too much memory ends only its own process, with an error that names the limit', async () => {
     const pool = poolWith({ memoryMb: 24 });
     expect(await render('{{ title }}', pool)).toBe('Apollo');
     const error = await refusal(render('{% assign a = (1..3900000) %}{{ a | size }}', pool));
@@ -210,7 +210,7 @@ describe('bombs', () => {
     expect(await render('{{ title }}', pool)).toBe('Apollo');
   });
 
-  it('leave the event loop alone', async () => {
+  it('a long rendering does not block the event loop', async () => {
     let turns = 0;
     const ticking = setInterval(() => turns++, 1);
     await refusal(render('{% for i in (1..99999) %}{% for j in (1..99999) %}{% endfor %}{% endfor %}', looping));
@@ -219,15 +219,15 @@ describe('bombs', () => {
   });
 });
 
-describe('the pool', () => {
-  it('renders many at once, each its own', async () => {
+describe('the render pool', () => {
+  it('the pool renders many documents at once, without mixing them up', async () => {
     const pool = poolWith({ processes: 2 });
     const numbers = Array.from({ length: 100 }, (_, n) => n);
     const rendered = await Promise.all(numbers.map((n) => render('{{ n }}', pool, { n })));
     expect(rendered).toEqual(numbers.map(String));
   });
 
-  it('lets tenants take turns', async () => {
+  it('the pool lets tenants take turns', async () => {
     const pool = poolWith();
     const finished: string[] = [];
     const document = { body: 'x', answersSchema: null, answers: {}, extras: {} };
@@ -239,7 +239,7 @@ describe('the pool', () => {
     expect(finished).toEqual(['a', 'a', 'b', 'a', 'a']);
   });
 
-  it('refuses when too many wait, and what was told to stop', async () => {
+  it('the pool refuses a job when too many wait, and a job that was aborted', async () => {
     const pool = poolWith({ maxWaiting: 1 });
     const controller = new AbortController();
     const first = render('1', pool);
@@ -256,7 +256,7 @@ describe('the pool', () => {
     expect(await render('5', pool)).toBe('5');
   });
 
-  it('gives up what waits when it is closed', async () => {
+  it('a pool that is closed gives up the waiting jobs', async () => {
     const pool = poolWith();
     const first = refusal(render('{{ title }}', pool)).catch((error: Error) => error.message);
     const second = refusal(render('{{ title }}', pool));

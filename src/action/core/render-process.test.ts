@@ -24,7 +24,7 @@ async function orphan() {
 }
 
 describe('a rendering process', () => {
-  it('ends itself when its job does not end and nobody stops it', async () => {
+  it('a rendering process kills itself when its job never ends', async () => {
     const child = await orphan();
     const exit = once(child, 'exit');
     const schema = JSON.stringify({ type: 'string', pattern: '^(a+)+$' });
@@ -33,7 +33,7 @@ describe('a rendering process', () => {
     expect(await exit).toEqual([null, 'SIGKILL']);
   });
 
-  it('ends when its parent is gone', async () => {
+  it('a rendering process ends when its parent is gone', async () => {
     const child = await orphan();
     const exit = once(child, 'exit');
     child.disconnect();
@@ -41,12 +41,12 @@ describe('a rendering process', () => {
   });
 });
 
-describe.runIf(process.platform === 'linux')('a job whose process gets no processor', () => {
+describe.runIf(process.platform === 'linux')('a job whose process gets no CPU time', () => {
   const children = () => readFileSync(`/proc/${process.pid}/task/${process.pid}/children`, 'latin1').split(' ');
   const check: RenderJob = { kind: 'checkBody', body: '{{ title }}' };
   const limitMs = 300;
 
-  it('is not late', async () => {
+  it('time without the CPU does not count toward the timeout of a job', async () => {
     const before = children();
     const renderer = new RenderProcess({ ...options, timeoutMs: limitMs });
     const [pid] = children().filter((child) => !before.includes(child));

@@ -12,7 +12,7 @@ const run = (...results: ReturnType<typeof result>[]) => readResults({ results }
 const WELL = { code: 0, errors: [] };
 
 describe('the results of dbt', () => {
-  it('count what passed, failed, was skipped and was warned of', () => {
+  it('the results count nodes that passed, failed, were skipped and had warnings', () => {
     const results = run(
       result('model.a', 'success'),
       result('test.b', 'fail'),
@@ -22,23 +22,23 @@ describe('the results of dbt', () => {
     expect(countResults(results)).toEqual({ total: 4, passed: 1, failed: 1, skipped: 1, warned: 1 });
   });
 
-  it('add up the rows of models, and tell none where the adapter tells none', () => {
+  it('the rows of models are added up, and are absent when the adapter reports none', () => {
     expect(rowsWritten(run(result('model.a', 'success', null, 3), result('model.b', 'success', null, 4)))).toBe(7);
     expect(rowsWritten(run(result('model.a', 'success', null, -1), result('test.a', 'pass', null, 9)))).toBeUndefined();
   });
 
-  it('of a file that is not what it should be are none', () => {
+  it('a results file of an unexpected form gives no results', () => {
     for (const odd of [null, [], 'text', { results: 'none' }, { results: [1, null] }])
       expect(readResults(odd)).toEqual([]);
   });
 });
 
 describe('the failure of dbt', () => {
-  it('is none when it ended well', () => {
+  it('dbt that ended well has no failure', () => {
     expect(failureOf('run', WELL, run(result('model.a', 'success')))).toBeNull();
   });
 
-  it('of a model names it and is not tried again', () => {
+  it('the failure of a model names the model and is not retried', () => {
     const failure = failureOf(
       'run',
       { code: 1, errors: [] },
@@ -52,7 +52,7 @@ describe('the failure of dbt', () => {
     });
   });
 
-  it('of a test has a code of its own, also when dbt calls the run a success', () => {
+  it('the failure of a test has a code of its own, even if dbt reports success', () => {
     expect(failureOf('test', WELL, run(result('test.a', 'fail', 'Got 1 result')))).toMatchObject({
       code: 'DBT_TEST_FAILED',
     });
@@ -62,7 +62,7 @@ describe('the failure of dbt', () => {
     'could not connect to server: Connection refused',
     'IO Error: Could not set lock on file "shop.duckdb"',
     'server closed the connection unexpectedly',
-  ])('that lost its database is tried again: %s', (message) => {
+  ])('a run that lost its database is retried: %s', (message) => {
     expect(failureOf('run', { code: 1, errors: [message] }, [])).toMatchObject({
       code: 'DBT_CONNECTION_LOST',
       category: 'NETWORK',
@@ -70,7 +70,7 @@ describe('the failure of dbt', () => {
     });
   });
 
-  it('without a word is told by its exit code', () => {
+  it('a failure without a message is described by the exit code', () => {
     expect(failureOf('compile', { code: 2, errors: [] }, [])).toMatchObject({
       code: 'DBT_COMPILE_FAILED',
       message: 'dbt ended with exit code 2',

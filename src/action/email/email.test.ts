@@ -30,7 +30,7 @@ beforeEach(() => open());
 afterEach(close);
 
 describe('email.send', () => {
-  it('sends to everybody named, with text and HTML', async () => {
+  it('email.send sends to all recipients, with text and HTML', async () => {
     const message = {
       to: ['ada@example.com', '"Bo" <bo@example.com>'],
       cc: 'cy@example.com',
@@ -55,18 +55,18 @@ describe('email.send', () => {
     expect(mail?.raw).not.toContain('di@example.com');
   });
 
-  it('the sender of the message wins over the one that is set', async () => {
+  it('the sender in the message overrides the configured one', async () => {
     expectSuccess(await send({ ...hello, from: 'sales@acme.com' }));
     expect(smtp.mails[0]?.from).toBe('sales@acme.com');
   });
 
-  it('links the message by its Message-ID', async () => {
+  it('email.send links the message by its Message-ID', async () => {
     const { outputs, resourceLinks } = expectSuccess(await send(hello));
     const { messageId } = outputs as { messageId: string };
     expect(resourceLinks).toEqual([{ system: 'email', resourceType: 'message', resourceId: messageId }]);
   });
 
-  it('some recipients may be refused while others get it', async () => {
+  it('a message counts as sent when only some recipients are refused', async () => {
     const { outputs } = expectSuccess(await send({ ...hello, to: ['ada@example.com', 'nobody@example.com'] }));
     expect(outputs).toMatchObject({ accepted: ['ada@example.com'], rejected: ['nobody@example.com'] });
   });
@@ -85,7 +85,7 @@ describe('email.send', () => {
 });
 
 describe('retries of email.send', () => {
-  it('every attempt of a node sends the same message, another node another one', async () => {
+  it('every attempt of a node sends the same message, and another node a different one', async () => {
     const messageId = async (context: { attempt?: number; idempotencyKey?: string }) =>
       (expectSuccess(await send(hello, context)).outputs as { messageId: string }).messageId;
     const first = await messageId({});
@@ -101,11 +101,11 @@ describe('retries of email.send', () => {
   });
 });
 
-describe('what the mail server may reply', () => {
+describe('errors of the mail server', () => {
   it.each([
     [{ ...hello, to: 'busy@example.com' }, true, 'RATE_LIMITED', 'Mailbox busy'],
     [{ ...hello, to: 'nobody@example.com' }, false, 'RESOURCE_NOT_FOUND', 'No such user here'],
-  ])('%j', async (message, retryable, code, reason) => {
+  ])('a refused recipient is retried or final by its reply: %j', async (message, retryable, code, reason) => {
     const failed = expectFailure(await send(message));
     expect(failed).toMatchObject({ retryable, error: { code, message: expect.stringContaining(reason) } });
   });
@@ -115,12 +115,12 @@ describe('what the mail server may reply', () => {
     [421, true, 'RATE_LIMITED'],
     [552, false, 'REQUEST_REFUSED'],
     [554, false, 'REQUEST_REFUSED'],
-  ])('%i to the message', async (reply, retryable, code) => {
+  ])('the reply %i to a message decides whether it is retried', async (reply, retryable, code) => {
     smtp.refuseNext(reply);
     expect(expectFailure(await send(hello))).toMatchObject({ retryable, error: { code } });
   });
 
-  it('nothing, when nobody listens: tried again', async () => {
+  it('a mail server that cannot be reached is a reason to retry', async () => {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as { port: number };
@@ -133,7 +133,7 @@ describe('what the mail server may reply', () => {
     await nowhere.close();
   });
 
-  it('nothing, until the attempt stops and the connection closes', async () => {
+  it('a silent mail server ends with the attempt, and the connection closes', async () => {
     const gone = smtp.hangNext();
     const controller = new AbortController();
     const running = send(hello, { signal: controller.signal });
@@ -145,14 +145,14 @@ describe('what the mail server may reply', () => {
 });
 
 describe('logging in', () => {
-  it('with the user of the URL and the token', async () => {
+  it('email.send logs in with the user of the URL and the token', async () => {
     await close();
     await open('pawl@example.com');
     expectSuccess(await send(hello));
     expect(smtp.mails[0]?.user).toBe('pawl@example.com');
   });
 
-  it('a wrong password is final, and stays out of the message (S6)', async () => {
+  it('a wrong password is final, and does not appear in the message (S6)', async () => {
     await close();
     await open('pawl');
     const failed = expectFailure(await send(hello, { credentials: { token: () => 'wrong-canary' } }));
@@ -160,7 +160,7 @@ describe('logging in', () => {
     expect(JSON.stringify(failed)).not.toContain('wrong-canary');
   });
 
-  it('a certificate of nobody is not trusted', async () => {
+  it('a certificate of an unknown authority is not trusted', async () => {
     const secure = await smtpStandin({ secure: true });
     const smtpUrl = `smtps://${secure.host}:${secure.port}`;
     const strict = attemptsOf(emailActions({ smtpUrl, from: FROM }), {});
@@ -171,7 +171,7 @@ describe('logging in', () => {
   });
 });
 
-describe('the settings', () => {
+describe('the mail settings', () => {
   const server = (smtpUrl: string | undefined, tokens: { email?: string } = { email: PASSWORD }) =>
     mailServer({ smtpUrl }, new AttemptScope(attemptContext({ credentials: { token: () => tokens.email } })));
 
@@ -179,11 +179,11 @@ describe('the settings', () => {
     ['smtp://mail.example.com', { host: 'mail.example.com', port: 587, secure: false, requireTLS: false }],
     ['smtps://mail.example.com', { host: 'mail.example.com', port: 465, secure: true, requireTLS: false }],
     ['smtp://[::1]:2525', { host: '::1', port: 2525, secure: false, requireTLS: false }],
-  ])('%s', (url, expected) => {
+  ])('the URL %s is read as a mail server', (url, expected) => {
     expect(server(url)).toEqual(expected);
   });
 
-  it('a password goes over TLS, except on this machine', () => {
+  it('a password is sent over TLS only, except on this machine', () => {
     expect(server('smtp://a%40b.c@mail.example.com')).toMatchObject({
       requireTLS: true,
       auth: { user: 'a@b.c', pass: PASSWORD },
@@ -196,16 +196,16 @@ describe('the settings', () => {
     ['mail.example.com', 'not smtp://user@host:port'],
     ['https://mail.example.com', 'not smtp://user@host:port'],
     [`smtp://pawl:${PASSWORD}@mail.example.com`, 'set CONNECTOR_EMAIL_TOKEN instead'],
-  ])('%s is not one, and the message says why without the secret', (url, reason) => {
+  ])('the URL %s is refused, with the reason and without the secret', (url, reason) => {
     expect(() => server(url)).toThrow(reason);
     expect(() => server(url)).not.toThrow(PASSWORD);
   });
 
-  it('a user without a password: the message says what to set', () => {
+  it('a user without a password is reported with the variable to set', () => {
     expect(() => server('smtp://pawl@mail.example.com', {})).toThrow('CONNECTOR_EMAIL_TOKEN');
   });
 
-  it('a message without a sender: the message says what to set', async () => {
+  it('a message without a sender is reported with the variable to set', async () => {
     const bare = attemptsOf(emailActions({ smtpUrl: 'smtp://127.0.0.1:1' }), {});
     expect(expectFailure(await bare.run('email.send', hello)).error).toMatchObject({
       code: 'CONNECTOR_NOT_CONFIGURED',

@@ -3,7 +3,7 @@ import { createAddressPolicy } from './address.ts';
 
 const strict = createAddressPolicy();
 
-describe('addresses that are refused', () => {
+describe('refused addresses', () => {
   it.each([
     ['0.0.0.0', 'unspecified'],
     ['0.1.2.3', 'unspecified'],
@@ -53,12 +53,12 @@ describe('addresses that are refused', () => {
     ['ff02::1', 'multicast'],
     ['not an address', 'invalid'],
     ['', 'invalid'],
-  ])('%s is %s', (address, kind) => {
+  ])('the address %s is refused as %s', (address, kind) => {
     expect(strict.refusal(address)).toBe(kind);
   });
 });
 
-describe('addresses that may be reached', () => {
+describe('allowed addresses', () => {
   it.each([
     '1.1.1.1',
     '8.8.8.8',
@@ -67,13 +67,13 @@ describe('addresses that may be reached', () => {
     '2606:4700:4700::1111',
     '::ffff:8.8.8.8',
     '64:ff9b::808:808',
-  ])('%s', (address) => {
+  ])('the address %s is allowed', (address) => {
     expect(strict.refusal(address)).toBeNull();
   });
 });
 
-describe('what the operator allows', () => {
-  it('loopback, and nothing else with it', () => {
+describe('addresses that the operator allows', () => {
+  it('allowing loopback allows nothing else', () => {
     const policy = createAddressPolicy({ allowLoopback: true });
     expect(policy.refusal('127.0.0.1')).toBeNull();
     expect(policy.refusal('::1')).toBeNull();
@@ -82,7 +82,7 @@ describe('what the operator allows', () => {
     expect(policy.refusal('169.254.169.254')).toBe('linkLocal');
   });
 
-  it('addresses and ranges', () => {
+  it('addresses and ranges can be allowed', () => {
     const policy = createAddressPolicy({ allow: ['10.1.0.0/16', '192.168.7.7', 'fd12::/16'] });
     expect(policy.refusal('10.1.200.3')).toBeNull();
     expect(policy.refusal('::ffff:10.1.0.1')).toBeNull();
@@ -93,7 +93,7 @@ describe('what the operator allows', () => {
     expect(policy.refusal('fd13::5')).toBe('uniqueLocal');
   });
 
-  it('hosts by name and by suffix', () => {
+  it('hosts can be allowed by name and by suffix', () => {
     const policy = createAddressPolicy({ allow: ['CRM.internal', '*.svc.internal'] });
     expect(policy.allowsHost('crm.internal')).toBe(true);
     expect(policy.allowsHost('crm.internal.')).toBe(true);
@@ -103,7 +103,7 @@ describe('what the operator allows', () => {
     expect(policy.allowsHost('evilsvc.internal')).toBe(false);
   });
 
-  it.each(['http://crm.internal', '10.0.0.0/33', '*', 'a..b', ''])('%j is no entry of the list', (entry) => {
+  it.each(['http://crm.internal', '10.0.0.0/33', '*', 'a..b', ''])('%j is not a valid entry of the list', (entry) => {
     expect(() => createAddressPolicy({ allow: [entry] })).toThrow('cannot be allowed: expected an address, a range');
   });
 });

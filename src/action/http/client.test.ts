@@ -9,7 +9,7 @@ afterAll(() => servers.close());
 const { local } = testClients();
 
 describe('a request', () => {
-  it('sends what it is given and returns what comes back', async () => {
+  it('a request sends the given fields and returns the response', async () => {
     const { url, received } = await servers.recording((_request, response) => {
       response.writeHead(201, { 'Content-Type': 'text/plain', 'Set-Cookie': ['a=1', 'b=2'] }).end('made');
     });
@@ -31,7 +31,7 @@ describe('a request', () => {
     expect(response.body.toString()).toBe('made');
   });
 
-  it('uses connections again', async () => {
+  it('a request reuses connections', async () => {
     const ports = new Set<number | undefined>();
     const url = await servers.http((request, response) => {
       ports.add(request.socket.remotePort);
@@ -42,7 +42,7 @@ describe('a request', () => {
     expect(ports.size).toBeLessThan(20);
   });
 
-  it.each(['', 'BAD METHOD', 'GET\r\nx: y'])('with the method %j is refused', async (method) => {
+  it.each(['', 'BAD METHOD', 'GET\r\nx: y'])('a request with the method %j is refused', async (method) => {
     const url = await servers.http((_request, response) => response.end());
     const error = await local()
       .request({ url, method })
@@ -50,7 +50,7 @@ describe('a request', () => {
     expect(error).toMatchObject({ code: 'PARAMETERS_INVALID', message: expect.stringContaining('is not one of HTTP') });
   });
 
-  it('takes no proxy from the environment', async () => {
+  it('a request uses no proxy of the environment', async () => {
     const url = await servers.http((_request, response) => response.end('direct'));
     const before = process.env.HTTP_PROXY;
     process.env.HTTP_PROXY = 'http://127.0.0.1:1';
@@ -75,7 +75,7 @@ describe('a request', () => {
     ['http://{{host}}/', 'has a host name that cannot exist'],
     ['http://a..b/', 'has a host name that cannot exist'],
     ['http://a*b/', 'has a host name that cannot exist'],
-  ])('to %j is refused', async (url, message) => {
+  ])('a request to %j is refused', async (url, message) => {
     const error = await local()
       .request({ url })
       .catch((thrown: unknown) => thrown);
@@ -91,7 +91,7 @@ describe('a request', () => {
     [{ Host: 'internal' }, 'is set by the client'],
     [{ 'Content-Length': '3' }, 'is set by the client'],
     [{ 'transfer-encoding': 'chunked' }, 'is set by the client'],
-  ])('with headers %j is refused', async (headers, message) => {
+  ])('a request with headers %j is refused', async (headers, message) => {
     await expect(local().request({ url: 'http://127.0.0.1:1/', headers })).rejects.toMatchObject({
       code: 'PARAMETERS_INVALID',
       message: expect.stringContaining(message),
@@ -100,7 +100,7 @@ describe('a request', () => {
 });
 
 describe('redirects', () => {
-  it('are answers by default', async () => {
+  it('a redirect is returned as the response by default', async () => {
     const url = await servers.http((_request, response) => response.writeHead(302, { location: '/next' }).end());
     expect(await local().request({ url })).toMatchObject({ status: 302, headers: { location: '/next' } });
   });
@@ -112,7 +112,7 @@ describe('redirects', () => {
     [307, 'POST', 'POST', 'data'],
     [308, 'PUT', 'PUT', 'data'],
     [302, 'DELETE', 'DELETE', 'data'],
-  ])('%i turns %s into %s', async (status, method, expected, body) => {
+  ])('a redirect %i turns %s into %s', async (status, method, expected, body) => {
     const { url, received } = await servers.recording(({ path }, response) => {
       if (path === '/') response.writeHead(status, { location: '/next' }).end('moved');
       else response.end('there');
@@ -129,7 +129,7 @@ describe('redirects', () => {
     expect('content-type' in (received[1]?.headers ?? {})).toBe(body !== '');
   });
 
-  it('take no secrets to another origin', async () => {
+  it('a redirect to another origin carries no secrets', async () => {
     const target = await servers.recording((_request, response) => response.end());
     const url = await servers.http((_request, response) =>
       response.writeHead(307, { location: `${target.url}/x` }).end(),
@@ -149,7 +149,7 @@ describe('redirects', () => {
       expect(arrived).not.toHaveProperty(name);
   });
 
-  it('that never end are stopped', async () => {
+  it('an endless chain of redirects is stopped', async () => {
     const { url, received } = await servers.recording((_request, response) =>
       response.writeHead(302, { location: '/again' }).end(),
     );
@@ -161,12 +161,12 @@ describe('redirects', () => {
     expect(received).toHaveLength(4);
   });
 
-  it('without a place to go are answers', async () => {
+  it('a redirect without a location is returned as the response', async () => {
     const url = await servers.http((_request, response) => response.writeHead(302).end('?'));
     expect(await local().request({ url, maxRedirects: 3 })).toMatchObject({ status: 302 });
   });
 
-  it('to a place that is no URL are answers', async () => {
+  it('a redirect to an invalid URL is returned as the response', async () => {
     const url = await servers.http((_request, response) => response.writeHead(302, { location: 'http://[' }).end('?'));
     expect(await local().request({ url, maxRedirects: 3 })).toMatchObject({ status: 302 });
   });
@@ -191,13 +191,13 @@ describe('size limits', () => {
     });
   });
 
-  it('or cut, if that is asked for', async () => {
+  it('a body that is too large is cut if requested', async () => {
     const response = await local().request({ url: await endless(), maxBytes: 1000, onOversize: 'truncate' });
     expect(response).toMatchObject({ status: 200, truncated: true });
     expect(response.body).toHaveLength(1000);
   });
 
-  it('a body of exactly the limit is whole', async () => {
+  it('a body of exactly the limit is complete', async () => {
     const url = await servers.http((_request, response) => response.end('x'.repeat(1000)));
     expect(await local().request({ url, maxBytes: 1000, onOversize: 'truncate' })).toMatchObject({ truncated: false });
   });
@@ -206,7 +206,7 @@ describe('size limits', () => {
     ['gzip', gzipSync],
     ['br', brotliCompressSync],
     ['deflate', deflateSync],
-  ] as const)('%s is read, and its bombs do not go off', async (encoding, compress) => {
+  ] as const)('a %s body is decoded, and a decompression bomb is refused', async (encoding, compress) => {
     const small = compress('hello '.repeat(10));
     const bomb = compress(Buffer.alloc(50_000_000));
     const url = await servers.http((request, response) => {
@@ -220,7 +220,7 @@ describe('size limits', () => {
     expect(cut.body).toHaveLength(5000);
   });
 
-  it('compressed data that expands to nothing for ever is refused', async () => {
+  it('compressed data that expands to nothing forever is refused', async () => {
     // Members of gzip may follow one another, and each may be empty.
     const members = Buffer.concat(Array.from({ length: 1000 }, () => gzipSync('')));
     const url = await servers.http((_request, response) => {
@@ -234,7 +234,7 @@ describe('size limits', () => {
     await expect(local().request({ url, maxBytes: 1000 })).rejects.toMatchObject({ code: 'RESPONSE_TOO_LARGE' });
   });
 
-  it('an answer without a body may name an encoding', async () => {
+  it('a response without a body may name an encoding', async () => {
     const url = await servers.http((_request, response) =>
       response.writeHead(204, { 'content-encoding': 'gzip' }).end(),
     );
@@ -242,7 +242,7 @@ describe('size limits', () => {
     expect((await local().request({ url, method: 'HEAD' })).body).toHaveLength(0);
   });
 
-  it.each(['gzip', 'br', 'deflate'])('a body that is not %s is retried', async (encoding) => {
+  it.each(['gzip', 'br', 'deflate'])('a body that is not valid %s is retried', async (encoding) => {
     const url = await servers.http((_request, response) =>
       response.setHeader('content-encoding', encoding).end('plain text'),
     );
@@ -276,7 +276,7 @@ describe('time limits', () => {
     });
   });
 
-  it('a body that drips does not outlive the deadline', async () => {
+  it('a slow body cannot outlast the deadline', async () => {
     const url = await servers.http((_request, response) => {
       const timer = setInterval(() => response.write('.'), 5);
       response.on('close', () => clearInterval(timer));
@@ -305,18 +305,18 @@ describe('time limits', () => {
 describe('an abort', () => {
   const reason = new Error('stop it');
 
-  it('before the request sends nothing', async () => {
+  it('an abort before the request sends nothing', async () => {
     const request = local().request({ url: 'http://127.0.0.1:1/', signal: AbortSignal.abort(reason) });
     await expect(request).rejects.toBe(reason);
   });
 
-  it('before the headers', async () => {
+  it('an abort before the headers ends the request', async () => {
     const controller = new AbortController();
     const url = await servers.http(() => controller.abort(reason));
     await expect(local().request({ url, signal: controller.signal })).rejects.toBe(reason);
   });
 
-  it('in the middle of the body, and the server sees it', async () => {
+  it('an abort in the middle of the body ends the request, and the server sees it', async () => {
     const controller = new AbortController();
     const closed = Promise.withResolvers<void>();
     const url = await servers.http((_request, response) => {
@@ -328,8 +328,8 @@ describe('an abort', () => {
   });
 });
 
-describe('a connection that fails is retried', () => {
-  it('nobody listens', async () => {
+describe('retries of failed connections', () => {
+  it('a refused connection is retried', async () => {
     const url = await servers.refusing();
     await expect(local().request({ url: `${url}/path?key=secret` })).rejects.toMatchObject({
       name: 'RetryableError',
@@ -338,7 +338,7 @@ describe('a connection that fails is retried', () => {
     });
   });
 
-  it('the name does not exist', async () => {
+  it('a name that does not exist is retried', async () => {
     await expect(local().request({ url: 'http://nowhere.test/' })).rejects.toMatchObject({
       name: 'RetryableError',
       code: 'NETWORK_ERROR',
@@ -346,7 +346,7 @@ describe('a connection that fails is retried', () => {
     });
   });
 
-  it('the name has no address', async () => {
+  it('a name without an address is retried', async () => {
     await expect(
       local({ resolve: () => Promise.resolve([]) }).request({ url: 'http://empty.test/' }),
     ).rejects.toMatchObject({
@@ -359,12 +359,12 @@ describe('a connection that fails is retried', () => {
     ['is not HTTP', 'SSH-2.0-OpenSSH_9.6\r\n'],
     ['breaks off in the body', 'HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nabc'],
     ['sends a bad chunk', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n'],
-  ])('the server %s', async (_name, text) => {
+  ])('a request is retried when the server %s', async (_name, text) => {
     const url = await servers.tcp((socket) => socket.on('data', () => socket.end(text)));
     await expect(local().request({ url })).rejects.toMatchObject({ name: 'RetryableError', code: 'NETWORK_ERROR' });
   });
 
-  it('TLS against a server that does not speak it', async () => {
+  it('a TLS request to a server without TLS is retried', async () => {
     const url = await servers.http((_request, response) => response.end());
     await expect(local().request({ url: url.replace('http:', 'https:') })).rejects.toMatchObject({
       code: 'NETWORK_ERROR',

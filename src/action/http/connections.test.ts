@@ -61,8 +61,8 @@ async function patientServer() {
   return { url, asked, until };
 }
 
-describe('connections', () => {
-  it('are used again, the last one first', async () => {
+describe('the HTTP connections', () => {
+  it('connections are reused, the last one first', async () => {
     const { url, asked, until } = await patientServer();
     const { connections, ask } = setup();
     const both = [ask(url), ask(url)];
@@ -82,7 +82,7 @@ describe('connections', () => {
     expect(connections.size).toBe(2);
   });
 
-  it('are so many of one origin at most: what comes then waits for the first that is free', async () => {
+  it('connections per origin are limited, and further requests wait for a free one', async () => {
     const { url, asked, until } = await patientServer();
     const other = await patientServer();
     const { connections, ask } = setup();
@@ -100,7 +100,7 @@ describe('connections', () => {
     expect(await Promise.all(all.map(({ outcome }) => outcome))).toEqual(Array(4).fill('answered'));
   });
 
-  it('are not taken by what gave up while it waited', async () => {
+  it('a request that was given up while it waited takes no connection', async () => {
     const { url, asked, until } = await patientServer();
     const { ask } = setup({ perOrigin: 1 });
     ask(url, '/first');
@@ -112,7 +112,7 @@ describe('connections', () => {
     expect(asked[1]!.path).toBe('/next');
   });
 
-  it('on which a request failed are not used again, and leave their place to what waits', async () => {
+  it('a connection is not reused after a failed request, and makes room for a waiting one', async () => {
     let count = 0;
     const url = await servers.http((request, response) => (++count === 1 ? request.destroy() : response.end('x')));
     const { connections, ask } = setup({ perOrigin: 1 });
@@ -122,7 +122,7 @@ describe('connections', () => {
     expect(connections.size).toBe(1);
   });
 
-  it('that cannot be opened fail what asked for them, and are forgotten', async () => {
+  it('a connection that cannot be opened fails its requests, and is forgotten', async () => {
     const url = await servers.refusing();
     const { connections, ask } = setup({ perOrigin: 1 });
     const both = [ask(url), ask(url)];
@@ -130,7 +130,7 @@ describe('connections', () => {
     expect(connections.size).toBe(0);
   });
 
-  it('that the server closes after an answer are opened anew for what waits, and forgotten when nothing does', async () => {
+  it('a connection that the server closes is reopened for waiting requests, or else forgotten', async () => {
     const url = await servers.http((_request, response) => response.writeHead(200, { connection: 'close' }).end('x'));
     const { connections, ask } = setup({ perOrigin: 1 });
     const all = [ask(url), ask(url), ask(url)];
@@ -139,13 +139,13 @@ describe('connections', () => {
     expect(await ask(url).outcome).toBe('answered');
   });
 
-  it('that the server closes right behind an answer, without having said so, take no request with them', async () => {
+  it('a connection closed without notice after a response fails no later request', async () => {
     const url = await servers.tcp((socket) => socket.once('data', () => socket.end(`${OK}x`)));
     const { ask } = setup();
     for (let count = 0; count < 50; count++) expect(await ask(url).outcome).toBe('answered');
   });
 
-  it('that bring an answer which nobody asked for give it to nobody', async () => {
+  it('a response that no request asked for is dropped', async () => {
     const url = await servers.tcp((socket) =>
       socket.on('data', () => {
         socket.write(`${OK}x`);
@@ -162,7 +162,7 @@ describe('connections', () => {
     expect(texts).toEqual(new Set(['x']));
   });
 
-  it('fail one after the other, not one inside the other, what waits and cannot be sent', async () => {
+  it('waiting requests that cannot be sent fail one after the other, without recursion', async () => {
     const { url, asked, until } = await patientServer();
     const { ask } = setup({ perOrigin: 1 });
     const first = ask(url);
@@ -173,7 +173,7 @@ describe('connections', () => {
     for (const { outcome } of bad) expect(await outcome).toBeInstanceOf(errors.InvalidArgumentError);
   });
 
-  it('are opened a hundred or so in one turn of the loop, and others have theirs in between', async () => {
+  it('at most 128 connections are opened in one turn of the event loop', async () => {
     const server = await patientServer();
     const { connections, ask } = setup({ perOrigin: 300 });
     const all = Array.from({ length: 300 }, () => ask(server.url));
@@ -184,14 +184,14 @@ describe('connections', () => {
     expect(new Set(await Promise.all(all.map(({ outcome }) => outcome)))).toEqual(new Set(['answered']));
   });
 
-  it('that nobody needs are closed and forgotten', async () => {
+  it('an idle connection is closed and forgotten', async () => {
     const url = await servers.http((_request, response) => response.end('x'));
     const { connections, ask } = setup({ keepAliveTimeout: 1 });
     await ask(url).outcome;
     await expect.poll(() => connections.size, { timeout: 5_000 }).toBe(0);
   });
 
-  it('end with what is on its way when they are closed, and nothing is sent after', async () => {
+  it('closing the connections fails the requests in flight, and sends nothing more', async () => {
     const { url, asked, until } = await patientServer();
     const { connections, ask } = setup({ perOrigin: 1 });
     const both = [ask(url), ask(url)];

@@ -85,7 +85,7 @@ describe('addresses (S5)', () => {
     });
   });
 
-  it('does not tell which address a name has', async () => {
+  it('the error does not reveal the address of a name', async () => {
     const error = await clientWith({ resolve, allow: [ALLOWED] })
       .request({ url: 'http://rebind.test/' })
       .catch(String);
@@ -93,13 +93,13 @@ describe('addresses (S5)', () => {
     expect(error).not.toContain('10.0.0.5');
   });
 
-  it('one refused address among several refuses the name, whatever is allowed', async () => {
+  it('one refused address among several refuses the name', async () => {
     const mixed = () => answers('127.0.0.1', '169.254.169.254');
     const request = local({ resolve: mixed }).request({ url: 'http://mixed.test/' });
     await expect(request).rejects.toMatchObject({ code: 'SSRF_BLOCKED' });
   });
 
-  it('a name is resolved once for each connection, and its second answer counts for nothing', async () => {
+  it('a name is resolved once for each connection, and a second answer is not used', async () => {
     const url = await servers.http((request, response) =>
       response.setHeader('connection', 'close').end(request.headers.host),
     );
@@ -119,7 +119,7 @@ describe('addresses (S5)', () => {
     expect(asked).toBe(2);
   });
 
-  it('an allowed host is reached, another name of the same address is not', async () => {
+  it('an allowed host is reached, and another name of the same address is not', async () => {
     const url = await servers.http((_request, response) => response.end('inside'));
     const { port } = new URL(url);
     const client = clientWith({ allow: ['crm.internal'], resolve: () => answers('127.0.0.1') });

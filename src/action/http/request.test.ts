@@ -23,8 +23,8 @@ const echo = () =>
 const received = (result: Awaited<ReturnType<typeof run>>) =>
   (expectSuccess(result).outputs as unknown as { body: ReceivedRequest }).body;
 
-describe('http.request sends', () => {
-  it('the key and the correlation of the attempt with every request', async () => {
+describe('the request of http.request', () => {
+  it('every request has the idempotency key and the correlation id of the attempt', async () => {
     const { url } = await echo();
     const { idempotencyKey, correlationId } = attemptContext();
     expect(received(await run({ url })).headers).toMatchObject({
@@ -33,7 +33,7 @@ describe('http.request sends', () => {
     });
   });
 
-  it('for whom it acts, unless the workflow says otherwise', async () => {
+  it('a request names the user it acts for, unless the workflow overrides it', async () => {
     const { url } = await echo();
     expect(received(await run({ url, headers: { 'X-Acting-User-Name': 'Team A' } })).headers).toMatchObject({
       'x-acting-user-id': 'U1',
@@ -42,14 +42,14 @@ describe('http.request sends', () => {
     });
   });
 
-  it('ids that HTTP does not allow in a header, percent-encoded', async () => {
+  it('ids that HTTP does not allow in a header are percent-encoded', async () => {
     const { url } = await echo();
     const context = { http, correlationId: 'söme\r\nx: y\ud800' };
     const result = await runAction(httpRequest, { url }, { context });
     expect(received(result).headers['x-correlation-id']).toBe('s%C3%B6me%0D%0Ax: y%EF%BF%BD');
   });
 
-  it('a GET by default, with its query', async () => {
+  it('a request is a GET by default, with its query', async () => {
     const { url } = await echo();
     const query = { q: 'a b&c', page: 2, tag: ['x', 'y'], none: null };
     expect(received(await run({ url: `${url}/find?fixed=1`, query }))).toMatchObject({
@@ -63,13 +63,13 @@ describe('http.request sends', () => {
     [{ a: [1] }, '{"a":[1]}', 'application/json'],
     [null, 'null', 'application/json'],
     ['plain', 'plain', 'text/plain; charset=utf-8'],
-  ])('the body %j', async (body, text, type) => {
+  ])('the body %j is sent with its content type', async (body, text, type) => {
     const { url } = await echo();
     const request = received(await run({ url, method: 'POST', body }));
     expect(request).toMatchObject({ body: text, headers: { 'content-type': type } });
   });
 
-  it('headers of the workflow before its own', async () => {
+  it('headers of the workflow override those of the action', async () => {
     const { url } = await echo();
     const headers = { 'Content-Type': 'application/vnd.api+json', 'Idempotency-Key': 'mine', 'X-Number': 5 };
     expect(received(await run({ url, method: 'PUT', body: {}, headers })).headers).toMatchObject({
@@ -80,7 +80,7 @@ describe('http.request sends', () => {
   });
 });
 
-describe('http.request reads', () => {
+describe('the response of http.request', () => {
   const reply = (type: string | null, body: string | Buffer) =>
     servers.http((_request, response) => {
       if (type !== null) response.setHeader('Content-Type', type);
@@ -89,7 +89,7 @@ describe('http.request reads', () => {
   const body = async (parameters: { [key: string]: Json }) =>
     (expectSuccess(await run(parameters)).outputs as { body: Json }).body;
 
-  it('status, headers in lower case, body and url', async () => {
+  it('the outputs are status, headers in lower case, body and url', async () => {
     const url = await reply('application/json; charset=utf-8', '{"ok":true}');
     expect(expectSuccess(await run({ url })).outputs).toMatchObject({
       status: 200,
@@ -108,11 +108,11 @@ describe('http.request reads', () => {
     ['Latin-1', 'text/plain; charset=ISO-8859-1', Buffer.from([0xe9]), 'é'],
     ['a charset that nobody knows', 'text/plain; charset=klingon', 'é', 'é'],
     ['bytes that are not UTF-8', 'text/plain', Buffer.from([0x61, 0xff]), 'a\ufffd'],
-  ])('%s', async (_name, type, sent, expected) => {
+  ])('the response body is read by its type: %s', async (_name, type, sent, expected) => {
     expect(await body({ url: await reply(type, sent) })).toEqual(expected);
   });
 
-  it('as it is told to', async () => {
+  it('the body is read as responseType says', async () => {
     const url = await reply('text/plain', '{"a":1}');
     expect(await body({ url, responseType: 'json' })).toEqual({ a: 1 });
     expect(await body({ url: await reply('application/json', '{"a":1}'), responseType: 'text' })).toBe('{"a":1}');
@@ -120,7 +120,7 @@ describe('http.request reads', () => {
     expect(await body({ url: await reply(null, ''), responseType: 'json' })).toBeNull();
   });
 
-  it('JSON where there must be JSON', async () => {
+  it('a JSON body must be valid JSON', async () => {
     const url = await reply('text/html', '<p>login</p>');
     expect(expectFailure(await run({ url, responseType: 'json' }))).toMatchObject({
       retryable: false,
@@ -129,7 +129,7 @@ describe('http.request reads', () => {
     });
   });
 
-  it('no more than the limit', async () => {
+  it('a body over the limit is refused', async () => {
     const url = await reply(null, Buffer.alloc(1024 * 1024 + 1));
     expect(expectFailure(await run({ url }))).toMatchObject({
       retryable: false,
@@ -138,15 +138,15 @@ describe('http.request reads', () => {
   });
 });
 
-describe('http.request judges', () => {
+describe('the outcome of http.request', () => {
   const answering = (status: number, headers: Record<string, string> = {}) =>
     servers.http((_request, response) => response.writeHead(status, headers).end('why'));
 
-  it.each([200, 201, 204, 299])('%i: success', async (status) => {
+  it.each([200, 201, 204, 299])('status %i is a success', async (status) => {
     expect((await run({ url: await answering(status) })).ok).toBe(true);
   });
 
-  it.each([408, 425, 429, 500, 502, 503, 504])('%i: retried', async (status) => {
+  it.each([408, 425, 429, 500, 502, 503, 504])('status %i is retried', async (status) => {
     const url = await answering(status);
     expect(await run({ url })).toMatchObject({
       ok: false,
@@ -156,7 +156,7 @@ describe('http.request judges', () => {
     });
   });
 
-  it.each([400, 401, 403, 404, 409, 410, 422])('%i: final', async (status) => {
+  it.each([400, 401, 403, 404, 409, 410, 422])('status %i is final', async (status) => {
     expect(await run({ url: await answering(status) })).toMatchObject({
       ok: false,
       retryable: false,
@@ -165,23 +165,23 @@ describe('http.request judges', () => {
     });
   });
 
-  it('a redirect that is not followed says what to do', async () => {
+  it('the error for a redirect that is not followed says what to do', async () => {
     const url = await answering(302, { location: '/x' });
     expect(expectFailure(await run({ url })).error.message).toContain('unless maxRedirects is set');
   });
 
-  it('statuses that are expected', async () => {
+  it('expectStatus decides which statuses are a success', async () => {
     expect((await run({ url: await answering(404), expectStatus: 404 })).ok).toBe(true);
     expect((await run({ url: await answering(409), expectStatus: [200, 409] })).ok).toBe(true);
     expect((await run({ url: await answering(200), expectStatus: 201 })).ok).toBe(false);
   });
 
-  it('Retry-After as a delay', async () => {
+  it('Retry-After sets the delay of the retry', async () => {
     expect(await run({ url: await answering(503, { 'retry-after': '7' }) })).toMatchObject({ retryAfterMs: 7000 });
     expect(await run({ url: await answering(404, { 'retry-after': '7' }) })).not.toHaveProperty('retryAfterMs');
   });
 
-  it('follows redirects when told to', async () => {
+  it('redirects are followed when requested', async () => {
     const url = await servers.http((request, response) => {
       if (request.url === '/') response.writeHead(301, { location: '/moved' }).end();
       else response.end('here');
@@ -192,30 +192,30 @@ describe('http.request judges', () => {
     });
   });
 
-  it('a server that cannot be reached: retried', async () => {
+  it('a server that cannot be reached is retried', async () => {
     expect(await run({ url: await servers.refusing() })).toMatchObject({
       retryable: true,
       error: { code: 'NETWORK_ERROR' },
     });
   });
 
-  it('a request that takes longer than its own timeout: retried', async () => {
+  it('a request that exceeds its own timeout is retried', async () => {
     const url = await servers.http(() => {});
     expect(await run({ url, timeoutMs: 30 })).toMatchObject({ retryable: true, error: { code: 'HTTP_TIMEOUT' } });
   });
 
-  it('a request that takes longer than the attempt may: the timeout of the attempt', async () => {
+  it('a request that exceeds the attempt timeout is a timeout of the attempt', async () => {
     const url = await servers.http(() => {});
     expect(await run({ url }, { timeoutMs: 30 })).toMatchObject({ timedOut: true, error: { code: 'ATTEMPT_TIMEOUT' } });
   });
 
-  it('a request that the engine stops: aborted', async () => {
+  it('a request that the engine stops counts as aborted', async () => {
     const controller = new AbortController();
     const url = await servers.http(() => controller.abort(new Error('cancelled')));
     expect(await run({ url }, { signal: controller.signal })).toMatchObject({ aborted: true, retryable: false });
   });
 
-  it('an address that is not allowed: final', async () => {
+  it('an address that is not allowed is final', async () => {
     expect(await run({ url: 'http://169.254.169.254/latest' })).toMatchObject({
       retryable: false,
       error: { code: 'SSRF_BLOCKED' },
@@ -230,7 +230,7 @@ describe('http.request judges', () => {
     [{ url: 'http://127.0.0.1/', header: {} }, 'header'],
     [{ url: 'http://127.0.0.1/', headers: { 'bad name': 'x' } }, 'has a name that HTTP does not allow'],
     [{ url: 'http://127.0.0.1/', maxRedirects: 21 }, 'parameters.maxRedirects'],
-  ])('parameters %j: final', async (parameters, message) => {
+  ])('the parameters %j are refused for good', async (parameters, message) => {
     expect(expectFailure(await run(parameters))).toMatchObject({
       retryable: false,
       error: { code: 'PARAMETERS_INVALID', message: expect.stringContaining(message) },

@@ -17,7 +17,7 @@ function action(trigger: TriggerLifecycle) {
 }
 
 describe('lifecycle.trigger', () => {
-  it('fires the event under the key that all attempts of the node share, for the principal', async () => {
+  it('lifecycle.trigger sends the event for the principal, with one key for all attempts of the node', async () => {
     const { definition, calls } = action(async () => moved);
     const { outputs } = expectSuccess(await runAction(definition, { ...submit, payload: { amount: 5 } }));
     expect(outputs).toEqual(moved);
@@ -35,13 +35,13 @@ describe('lifecycle.trigger', () => {
     ]);
   });
 
-  it('succeeds when the event was applied before, and says so', async () => {
+  it('lifecycle.trigger succeeds when the event was applied before, and says so', async () => {
     const { definition } = action(async () => ({ ...moved, applied: false, notice: 'DuplicateRequest' }));
     const { outputs } = expectSuccess(await runAction(definition, { ...submit, event: 1001, actor: 'Ada' }));
     expect(outputs).toMatchObject({ applied: false, notice: 'DuplicateRequest' });
   });
 
-  it('fails for good when the state does not allow the event', async () => {
+  it('lifecycle.trigger fails for good when the state does not allow the event', async () => {
     const refusal = new PawlError('TRANSITION_REJECTED', '"approve" is not possible in "draft"');
     const { definition } = action(() => Promise.reject(refusal));
     const { error, retryable } = expectFailure(await runAction(definition, submit));
@@ -49,7 +49,7 @@ describe('lifecycle.trigger', () => {
     expect(retryable).toBe(false);
   });
 
-  it('is tried again when it could not be done this time', async () => {
+  it('lifecycle.trigger is retried after a temporary failure', async () => {
     const { definition } = action(() => Promise.reject(new Error('the connection broke')));
     expect(expectFailure(await runAction(definition, submit)).retryable).toBe(true);
   });

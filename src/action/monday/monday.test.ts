@@ -63,7 +63,7 @@ describe('monday.get-items', () => {
     return (outputs as { items: { Name: string }[] }).items.map(({ Name }) => Name);
   };
 
-  it('gives items with their columns by title', async () => {
+  it('monday.get-items returns items with their columns by title', async () => {
     const { outputs } = expectSuccess(await attempts.run('monday.get-items', { boardId: 100 }));
     expect((outputs as { items: unknown[] }).items[0]).toEqual({
       id: '1',
@@ -99,11 +99,11 @@ describe('monday.get-items', () => {
     ['Due', 'lt', '2025-02-15', ['Borealis']],
     ['Due', 'gte', '2025-02-01', ['Apollo', 'Borealis']],
     ['Customer', 'eq', 'Acme', ['Apollo']],
-  ])('%s %s %j', async (column, operator, value, expected) => {
+  ])('monday.get-items filters by the rule %s %s %j', async (column, operator, value, expected) => {
     expect(await names(rule(column, operator, value))).toEqual(expected);
   });
 
-  it('every rule must hold', async () => {
+  it('monday.get-items returns only items that match every rule', async () => {
     const rules = [
       { column: 'Status', operator: 'eq', value: 'In Progress' },
       { column: 'Owner', operator: 'notEmpty' },
@@ -111,7 +111,7 @@ describe('monday.get-items', () => {
     expect(await names({ boardId: '100', filter: { rules } })).toEqual(['Apollo']);
   });
 
-  it('lets Monday leave out what it can', async () => {
+  it('monday.get-items lets Monday filter where it can', async () => {
     await names(rule('Status', 'eq', 'Done'));
     const { variables } = JSON.parse(monday.requests.at(-1)!.body);
     expect(variables.filter).toEqual({ rules: [{ column_id: 'status', operator: 'any_of', compare_value: [1] }] });
@@ -119,7 +119,7 @@ describe('monday.get-items', () => {
     expect(JSON.parse(monday.requests.at(-1)!.body).variables.filter).toEqual({ ids: ['3'] });
   });
 
-  it('reads page after page, up to the limit', async () => {
+  it('monday.get-items reads page after page, up to the limit', async () => {
     await close();
     await open({ pageItems: 2 });
     expect(await names({ boardId: '100' })).toEqual(['Apollo', 'Borealis', 'Apollo 2']);
@@ -147,12 +147,12 @@ describe('monday.get-items', () => {
 });
 
 describe('monday.get-item', () => {
-  it('reads one item', async () => {
+  it('monday.get-item reads one item', async () => {
     const { outputs } = expectSuccess(await attempts.run('monday.get-item', { itemId: '2' }));
     expect(outputs).toMatchObject({ item: { id: '2', Name: 'Borealis', Status: 'Done' } });
   });
 
-  it('one that is not there is final', async () => {
+  it('monday.get-item for an unknown item is a final error', async () => {
     const { error } = expectFailure(await attempts.run('monday.get-item', { itemId: '9' }));
     expect(error).toMatchObject({ code: 'RESOURCE_NOT_FOUND' });
   });
@@ -162,7 +162,7 @@ describe('monday.create-item', () => {
   const cosmos = { boardId: '100', name: 'Cosmos', columns: { Status: 'Approved', Due: '2025-06-01', Budget: 5 } };
   const create = (context = {}, parameters: Json = cosmos) => attempts.run('monday.create-item', parameters, context);
 
-  it('creates with columns by title, and links the item', async () => {
+  it('monday.create-item sets columns by title, and links the item', async () => {
     const { outputs, resourceLinks } = expectSuccess(await create());
     const url = 'https://example.monday.com/boards/100/pulses/100004';
     expect(outputs).toEqual({ itemId: '100004', url });
@@ -173,7 +173,7 @@ describe('monday.create-item', () => {
     });
   });
 
-  it('a lost answer does not create twice', async () => {
+  it('a retry after a lost response does not create twice', async () => {
     monday.inject({ kind: 'loseAnswer', matching: 'create_item' });
     expect(expectFailure(await create())).toMatchObject({ retryable: true, error: { code: 'NETWORK_ERROR' } });
     expect(expectSuccess(await create({ attempt: 2 })).outputs).toMatchObject({ itemId: '100004' });
@@ -186,7 +186,7 @@ describe('monday.create-item', () => {
     ['of somebody else', { creatorId: '1' }, null],
     ['of last week', { createdAt: new Date(Date.now() - 7 * 86_400_000).toISOString() }, null],
     ['with a longer name', { name: 'Cosmos 2' }, null],
-  ])('an item %s is not taken for ours', async (_whose, changes, holder) => {
+  ])('an item %s is not mistaken for one of this node', async (_whose, changes, holder) => {
     expectSuccess(await create());
     Object.assign(items()[3]!, changes);
     const findResource = async () => (holder === null ? null : { ...holder, url: null });
@@ -194,7 +194,7 @@ describe('monday.create-item', () => {
     expect(items()).toHaveLength(5);
   });
 
-  it('a label that the board does not have is final, unless it may be made', async () => {
+  it('a label that the board does not have is final, unless it may be created', async () => {
     const odd = { boardId: '100', name: 'Odd', columns: { Status: 'Odd' } };
     expect(expectFailure(await create({}, odd))).toMatchObject({
       retryable: false,
@@ -204,21 +204,21 @@ describe('monday.create-item', () => {
     expect(items()[3]?.values.status).toBe('Odd');
   });
 
-  it('acts as the user of the token', async () => {
+  it('monday.create-item acts as the user of the token', async () => {
     expectSuccess(await create());
     expect(items()[3]?.creatorId).toBe(MONDAY_USER);
   });
 });
 
 describe('monday.update-item', () => {
-  it('changes columns and the name', async () => {
+  it('monday.update-item changes columns and the name', async () => {
     const columns = { Name: 'Apollo XI', Status: 'Done', Owner: null };
     const { outputs } = expectSuccess(await attempts.run('monday.update-item', { boardId: '100', itemId: 1, columns }));
     expect(outputs).toMatchObject({ itemId: '1' });
     expect(items()[0]).toMatchObject({ name: 'Apollo XI', values: { status: 'Done', text4: '' } });
   });
 
-  it('an item that is not there is final', async () => {
+  it('monday.update-item for an unknown item is a final error', async () => {
     const missing = { boardId: '100', itemId: '9', columns: { Owner: 'x' } };
     const { error } = expectFailure(await attempts.run('monday.update-item', missing));
     expect(error).toEqual({
@@ -228,7 +228,7 @@ describe('monday.update-item', () => {
   });
 });
 
-describe('what Monday may answer instead', () => {
+describe('errors of Monday', () => {
   const failure = async (context = {}) =>
     expectFailure(await attempts.run('monday.get-item', { itemId: '1' }, context));
   const problem = (code: string, extensions = {}) => ({
@@ -260,7 +260,7 @@ describe('what Monday may answer instead', () => {
       'RESPONSE_INVALID',
       undefined,
     ],
-  ])('%s is tried again', async (_what, answer, code, retryAfterMs) => {
+  ])('%s is retried', async (_what, answer, code, retryAfterMs) => {
     monday.inject({ kind: 'answer', answer });
     const failed = await failure();
     expect(failed).toMatchObject({ retryable: true, error: { code } });
@@ -277,12 +277,12 @@ describe('what Monday may answer instead', () => {
     expect(await failure()).toMatchObject({ retryable: false, error: { code } });
   });
 
-  it('a wrong token is final', async () => {
+  it('a wrong Monday token is a final error', async () => {
     const { error } = await failure({ credentials: { token: () => 'wrong' } });
     expect(error).toEqual({ code: 'CREDENTIAL_REFUSED', message: 'Monday refused the credential: Not Authenticated' });
   });
 
-  it('no token: the message says what to set', async () => {
+  it('a missing Monday token is reported with the variable to set', async () => {
     const { error } = await failure({ credentials: { token: () => undefined } });
     expect(error).toMatchObject({
       code: 'CREDENTIAL_MISSING',
@@ -290,7 +290,7 @@ describe('what Monday may answer instead', () => {
     });
   });
 
-  it('says for whom it acts', async () => {
+  it('requests to Monday name the user they act for', async () => {
     expectSuccess(await attempts.run('monday.get-item', { itemId: '1' }));
     expect(monday.requests[0]?.headers).toMatchObject({
       authorization: TOKEN,
@@ -301,7 +301,7 @@ describe('what Monday may answer instead', () => {
     });
   });
 
-  it('a request that hangs ends with the attempt', async () => {
+  it('a request to Monday that hangs ends with the attempt', async () => {
     monday.inject({ kind: 'hang' });
     const controller = new AbortController();
     const arrived = monday.nextRequest();
@@ -312,7 +312,7 @@ describe('what Monday may answer instead', () => {
     await monday.abandoned;
   });
 
-  it('a server that repeats the token does not get it into errors or logs (S6)', async () => {
+  it('a token repeated by the server appears in no error or log (S6)', async () => {
     const answer = { status: 200, body: { errors: [{ message: `Bad ${TOKEN}`, extensions: { code: 'X' } }] } };
     monday.inject({ kind: 'answer', answer });
     const failed = await failure();

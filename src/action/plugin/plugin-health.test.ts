@@ -6,17 +6,17 @@ const judged = (calls: readonly boolean[], now = 0, from: Health = HEALTHY) =>
   calls.reduce((health, isWell) => afterCall(health, isWell, now, OPTIONS), from);
 
 describe('the health of a plugin', () => {
-  it('is bad when half of the last calls broke, and not before enough of them', () => {
+  it('a plugin is unhealthy when half of its last calls failed, after a minimum of calls', () => {
     expect(isQuarantined(judged([false, false]), 0)).toBe(false);
     expect(isQuarantined(judged([true, false, false]), 0)).toBe(true);
     expect(isQuarantined(judged([true, true, true, false]), 0)).toBe(false);
   });
 
-  it('forgets calls that are long ago', () => {
+  it('calls from long ago do not count toward the health of a plugin', () => {
     expect(judged([false, true, true, true, true, true]).calls).toEqual([true, true, true, true]);
   });
 
-  it('is good again after the quarantine, and is judged anew', () => {
+  it('a plugin is healthy again after the quarantine, and its counts start anew', () => {
     const bad = judged([false, false, false]);
     expect(afterCall(bad, true, 50, OPTIONS)).toBe(bad);
     expect(isQuarantined(bad, 100)).toBe(false);
@@ -24,14 +24,14 @@ describe('the health of a plugin', () => {
   });
 });
 
-describe('versions', () => {
-  it('are compared by their numbers, and a release is above its previews', () => {
+describe('plugin versions', () => {
+  it('versions are compared by their numbers, and a release is above its previews', () => {
     const sorted = ['1.0.0-beta', '1.0.0', '1.2.0', '1.10.0', '2.0.0-a', '2.0.0-b', '2.0.0'];
     expect(sorted.toReversed().toSorted(compareVersions)).toEqual(sorted);
     expect(compareVersions('1.0.0+x', '1.0.0+y')).toBe(0);
   });
 
-  it('fall back to the highest one below that is good', () => {
+  it('a bad version falls back to the highest healthy version below it', () => {
     const versions = ['1.0.0', '1.1.0', '1.2.0', '2.0.0'];
     expect(lastGood(versions, '2.0.0', (version) => version !== '1.2.0')).toBe('1.1.0');
     expect(lastGood(versions, '1.0.0', () => true)).toBeNull();

@@ -25,7 +25,7 @@ afterAll(async () => {
 });
 
 describe('slack.post-message', () => {
-  it('posts, and links the message by channel and ts', async () => {
+  it('slack.post-message posts, and links the message by channel and ts', async () => {
     const result = expectSuccess(await attempts.run('slack.post-message', hello));
     const { ts } = slack.messages[0]!;
     const permalink = `https://example.slack.com/archives/C1/p${ts.replace('.', '')}`;
@@ -36,7 +36,7 @@ describe('slack.post-message', () => {
     expect(slack.messages).toMatchObject([{ channel: 'C1', text: 'Hello' }]);
   });
 
-  it('answers in a thread, with blocks', async () => {
+  it('slack.post-message replies in a thread, with blocks', async () => {
     const first = expectSuccess(await attempts.run('slack.post-message', hello));
     const { ts } = first.outputs as { ts: string };
     const blocks = [{ type: 'section', text: { type: 'mrkdwn', text: '*Hi*' } }];
@@ -44,7 +44,7 @@ describe('slack.post-message', () => {
     expect(slack.messages[1]).toMatchObject({ thread_ts: ts, blocks });
   });
 
-  it('says for whom it acts, with what a header cannot hold encoded', async () => {
+  it('slack.post-message names the user it acts for, encoded for a header', async () => {
     const principal = { userId: 'U123', displayName: 'Zoë', email: 'zoe@example.com' };
     expectSuccess(await attempts.run('slack.post-message', hello, { principal, correlationId: 'corr-1' }));
     expect(slack.requests[0]?.headers).toMatchObject({
@@ -56,20 +56,20 @@ describe('slack.post-message', () => {
     });
   });
 
-  it('a principal without an e-mail address sends no such header', async () => {
+  it('a principal without an email address sends no email header', async () => {
     const principal = { userId: 'system', displayName: 'System', email: null };
     expectSuccess(await attempts.run('slack.post-message', hello, { principal }));
     expect(slack.requests[0]?.headers).not.toHaveProperty('x-acting-user-email');
   });
 
-  it('a posted message whose link cannot be had is still posted', async () => {
+  it('a posted message counts as posted even if its link is not available', async () => {
     slack.inject({ kind: 'answer', matching: 'getPermalink', answer: { status: 500, body: 'oops' } });
     const result = expectSuccess(await attempts.run('slack.post-message', hello));
     expect(result.outputs).toEqual({ channel: 'C1', ts: slack.messages[0]?.ts });
     expect(result.logs[0]?.message).toContain('its link is not known');
   });
 
-  it('parameters that make no sense are refused before anything is sent', async () => {
+  it('invalid parameters are refused before anything is sent', async () => {
     const { error } = expectFailure(await attempts.run('slack.post-message', { channelId: 'C1', text: 'Hello' }));
     expect(error).toMatchObject({ code: 'PARAMETERS_INVALID', message: expect.stringContaining('parameters.message') });
     expect(slack.requests).toEqual([]);
@@ -77,7 +77,7 @@ describe('slack.post-message', () => {
 });
 
 describe('retries of slack.post-message', () => {
-  it('a lost answer does not post twice', async () => {
+  it('a retry after a lost response does not post twice', async () => {
     slack.inject({ kind: 'loseAnswer', matching: 'chat.postMessage' });
     const lost = expectFailure(await attempts.run('slack.post-message', hello));
     expect(lost).toMatchObject({ retryable: true, error: { code: 'NETWORK_ERROR' } });
@@ -86,7 +86,7 @@ describe('retries of slack.post-message', () => {
     expect(again.outputs).toMatchObject({ ts: slack.messages[0]?.ts });
   });
 
-  it('in a thread too', async () => {
+  it('a retry in a thread does not post twice', async () => {
     const first = expectSuccess(await attempts.run('slack.post-message', hello, { idempotencyKey: 'first' }));
     const reply = { ...hello, threadTs: (first.outputs as { ts: string }).ts };
     slack.inject({ kind: 'loseAnswer', matching: 'chat.postMessage' });
@@ -95,13 +95,13 @@ describe('retries of slack.post-message', () => {
     expect(slack.messages).toHaveLength(2);
   });
 
-  it('the message of another node is another message, however alike', async () => {
+  it('the same message of another node is posted again', async () => {
     expectSuccess(await attempts.run('slack.post-message', hello, { idempotencyKey: 'e1:a' }));
     expectSuccess(await attempts.run('slack.post-message', hello, { idempotencyKey: 'e1:b', attempt: 2 }));
     expect(slack.messages).toHaveLength(2);
   });
 
-  it('a token that may not read posts again, and says so', async () => {
+  it('a token without read access posts again, and logs the reason', async () => {
     slack.missingScopes.add('channels:history');
     const result = expectSuccess(await attempts.run('slack.post-message', hello, { attempt: 2 }));
     expect(slack.messages).toHaveLength(1);
@@ -110,7 +110,7 @@ describe('retries of slack.post-message', () => {
 });
 
 describe('slack.update-message', () => {
-  it('replaces the text', async () => {
+  it('slack.update-message replaces the text', async () => {
     const { outputs } = expectSuccess(await attempts.run('slack.post-message', hello));
     const { ts } = outputs as { ts: string };
     const updated = await attempts.run('slack.update-message', { channelId: 'C1', ts, message: 'Bye' });
@@ -118,7 +118,7 @@ describe('slack.update-message', () => {
     expect(slack.messages[0]?.text).toBe('Bye');
   });
 
-  it('a message that is not there is final', async () => {
+  it('slack.update-message for an unknown message is a final error', async () => {
     const missing = { channelId: 'C1', ts: '1.2', message: 'Bye' };
     expect(expectFailure(await attempts.run('slack.update-message', missing))).toMatchObject({
       retryable: false,
@@ -127,7 +127,7 @@ describe('slack.update-message', () => {
   });
 });
 
-describe('what Slack may answer instead', () => {
+describe('errors of Slack', () => {
   const failure = async (context = {}) => expectFailure(await attempts.run('slack.post-message', hello, context));
   const platform = (error: string, more = {}) => ({ status: 200, body: { ok: false, error, ...more } });
 
@@ -139,7 +139,7 @@ describe('what Slack may answer instead', () => {
     ['a 503', { status: 503, body: 'down' }, 'REMOTE_FAILED', undefined],
     ['a page instead of JSON', { status: 200, body: '<html>' }, 'RESPONSE_INVALID', undefined],
     ['an answer without a ts', { status: 200, body: { ok: true } }, 'RESPONSE_INVALID', undefined],
-  ])('%s is tried again', async (_what, answer, code, retryAfterMs) => {
+  ])('%s is retried', async (_what, answer, code, retryAfterMs) => {
     slack.inject({ kind: 'answer', answer });
     const failed = await failure();
     expect(failed).toMatchObject({ retryable: true, error: { code } });
@@ -158,13 +158,13 @@ describe('what Slack may answer instead', () => {
     expect(await failure()).toMatchObject({ retryable: false, error: { code } });
   });
 
-  it('says what Slack said', async () => {
+  it('the error contains the error code of Slack', async () => {
     const unknown = { channelId: 'C9', message: 'Hello' };
     const { error } = expectFailure(await attempts.run('slack.post-message', unknown));
     expect(error.message).toBe('Slack did not find it: chat.postMessage: channel_not_found');
   });
 
-  it('a request that hangs ends with the attempt', async () => {
+  it('a request to Slack that hangs ends with the attempt', async () => {
     slack.inject({ kind: 'hang' });
     const controller = new AbortController();
     const arrived = slack.nextRequest();
@@ -175,7 +175,7 @@ describe('what Slack may answer instead', () => {
     await slack.abandoned;
   });
 
-  it('no token: the message says what to set', async () => {
+  it('a missing Slack token is reported with the variable to set', async () => {
     const { error, retryable } = await failure({ credentials: { token: () => undefined } });
     expect(retryable).toBe(false);
     expect(error).toEqual({
@@ -185,7 +185,7 @@ describe('what Slack may answer instead', () => {
     });
   });
 
-  it('a server that repeats the token does not get it into errors or logs (S6)', async () => {
+  it('a token repeated by the server appears in no error or log (S6)', async () => {
     slack.inject(
       { kind: 'answer', answer: platform('msg_blocked', { response_metadata: { messages: [`[ERROR] ${TOKEN}`] } }) },
       {

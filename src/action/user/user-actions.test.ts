@@ -33,7 +33,7 @@ async function problemsOf(files: Record<string, string>): Promise<string> {
 }
 
 describe('user actions', () => {
-  it('are loaded from every file, in order, and run', async () => {
+  it('user actions are loaded from every file, in order, and can be run', async () => {
     await write({
       'b.mjs': `${imports} export const second = ${definition('crm.second')}; export const other = 3;`,
       'a.ts': `${imports} const type: string = 'x'; export const first = ${definition('crm.first')}; export default first;`,
@@ -48,13 +48,13 @@ describe('user actions', () => {
     expect(first && expectSuccess(await runAction(first, { id: 1 })).outputs).toEqual({ id: 2 });
   });
 
-  it('a folder that does not exist is named', async () => {
+  it('an actions folder that does not exist is named in the error', async () => {
     await expect(loadUserActions(join(folder, 'missing'))).rejects.toThrow(
       /The folder of actions .*missing cannot be read: there is no such folder/,
     );
   });
 
-  it('every problem is reported with its file', async () => {
+  it('every problem of a user action is reported with its file', async () => {
     const message = await problemsOf({
       'broken.mjs': 'export const = 1;',
       'throws.mjs': 'throw new Error("no database");',
@@ -71,7 +71,7 @@ describe('user actions', () => {
     expect(message).toContain('- partial.mjs: the export "half" has no run function');
   });
 
-  it('the same type in two files names both', async () => {
+  it('the error for a type in two files names both', async () => {
     const text = `${imports} export const action = ${definition('crm.same')};`;
     expect(await problemsOf({ 'a.mjs': text, 'b.mjs': text })).toContain(
       '- crm.same is defined more than once: in a.mjs and b.mjs',

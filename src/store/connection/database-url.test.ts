@@ -25,11 +25,11 @@ describe('the sslmode of a database URL', () => {
     ['require', [unchecked]],
     ['no-verify', [unchecked]],
     ['verify-full', [checked]],
-  ])('%s means what it means to libpq', (mode, expected) => {
+  ])('sslmode %s means the same as in libpq', (mode, expected) => {
     expect(tlsOf(`postgres://u:p@db.example.com/app?sslmode=${mode}`)).toEqual(expected);
   });
 
-  it('require with an authority, and verify-ca, check the authority and not the host', () => {
+  it('sslmode require with a root certificate, and verify-ca, check the certificate and not the host', () => {
     for (const mode of ['require', 'verify-ca']) {
       const [tls] = tlsOf(`postgres://db.example.com/app?sslmode=${mode}&sslrootcert=${ca}`);
       expect(tls).toMatchObject({ ca: 'a certificate', rejectUnauthorized: true });
@@ -40,13 +40,13 @@ describe('the sslmode of a database URL', () => {
     );
   });
 
-  it('is prefer when there is none, and begins without TLS on this machine', () => {
+  it('sslmode defaults to prefer, and tries without TLS first on this machine', () => {
     expect(tlsOf('postgres://db.example.com/app')).toEqual([unchecked, false]);
     expect(tlsOf('postgres://127.0.0.1/app')).toEqual([false, unchecked]);
     expect(tlsOf('postgres://u@/app?host=/var/run/postgresql')).toEqual([false]);
   });
 
-  it('is refused when it is misspelled, or lacks its file', () => {
+  it('a misspelt sslmode, or one without its certificate file, is refused', () => {
     expect(() => tlsOf('postgres://h/app?sslmode=verify')).toThrow('verify-full');
     expect(() => tlsOf('postgres://h/app?sslmode=verify-ca')).toThrow('sslrootcert=');
     expect(() => tlsOf('postgres://u:secret@h/app?sslrootcert=/nowhere/ca.pem')).toThrow(
@@ -56,7 +56,7 @@ describe('the sslmode of a database URL', () => {
 });
 
 describe('the servers of a database URL', () => {
-  it('are tried in their order, each alone in its URL', () => {
+  it('the servers of a URL are tried in order, each with a URL of its own', () => {
     const { candidates, mustWrite } = readDatabaseUrl('postgres://u:p%40@h1:5432,h2:5433/app?sslmode=disable&x=1');
     expect(candidates.map(({ connectionString }) => connectionString)).toEqual([
       'postgres://u:p%40@h1:5432/app?x=1',
@@ -65,7 +65,7 @@ describe('the servers of a database URL', () => {
     expect(mustWrite).toBe(true);
   });
 
-  it('may be parameters, as in libpq', () => {
+  it('servers may be given as parameters, as in libpq', () => {
     const url = readDatabaseUrl('postgresql:///app?host=h1,h2&port=5433&target_session_attrs=any&sslmode=disable');
     expect(url.candidates.map(({ connectionString }) => connectionString)).toEqual([
       'postgresql://h1:5433/app',
@@ -78,7 +78,7 @@ describe('the servers of a database URL', () => {
 });
 
 describe('the options of a database URL', () => {
-  it('are kept, but may not lead to another schema', () => {
+  it('options are kept, but options that change the schema are refused', () => {
     expect(readDatabaseUrl('postgres://h/app?options=-c%20work_mem%3D64MB').options).toBe('-c work_mem=64MB');
     for (const options of ['-c search_path=other', '-csearch_path=other', '--search-path=other']) {
       const url = `postgres://u:secret@h/app?options=${encodeURIComponent(options)}`;

@@ -75,7 +75,7 @@ async function kill(child: ChildProcess): Promise<void> {
 }
 
 describe('a database in a folder', () => {
-  it('is made on first use, reports it, and is there again at the next start', async () => {
+  it('a database in a folder is created and reported on first use, and reused at the next start', async () => {
     const steps: string[] = [];
     const first = await startEmbedded({
       dataDir: join(folder, 'db'),
@@ -93,7 +93,7 @@ describe('a database in a folder', () => {
     expect(await query(second, 'select n from kept')).toEqual([{ n: 42 }]);
   });
 
-  it('is reached by a socket among its data, and by TCP from elsewhere', async () => {
+  it('the database is reached by a socket in its folder, and by TCP', async () => {
     const server = await start();
     const address = 'select host(inet_server_addr()) as address';
     expect(await query(server, address)).toEqual([{ address: null }]);
@@ -101,13 +101,13 @@ describe('a database in a folder', () => {
     expect(await query({ connectionString: byTcp! }, address)).toEqual([{ address: '127.0.0.1' }]);
   });
 
-  it('is reached by TCP alone in a folder that is too deep for a socket', async () => {
+  it('the database uses TCP alone when its folder path is too long for a socket', async () => {
     const server = await start({ dataDir: join(folder, 'deep'.repeat(20), 'db') });
     expect(new URL(server.connectionString).search).toBe('');
     expect(await query(server, 'select 1 as one')).toEqual([{ one: 1 }]);
   });
 
-  it('keeps its password to itself, and lets nobody in without', async () => {
+  it('the database keeps its password private, and refuses connections without it', async () => {
     const server = await start();
     expect(statSync(join(folder, 'db', 'password')).mode & 0o777).toBe(0o600);
     const stranger = new URL(server.connectionString);
@@ -117,26 +117,26 @@ describe('a database in a folder', () => {
     );
   });
 
-  it('writes to the disk before it answers, unless told otherwise', async () => {
+  it('the database writes to disk before it answers, unless configured otherwise', async () => {
     const server = await startEmbedded({ dataDir: join(folder, 'db') });
     running.push(server);
     const settings = `select name, setting from pg_settings where name in ('fsync', 'synchronous_commit', 'full_page_writes')`;
     expect((await query(server, settings)).map(({ setting }) => setting)).toEqual(['on', 'on', 'on']);
   });
 
-  it('is refused to a second process, by name', async () => {
+  it('a second process is refused the folder, and the error names the process that uses it', async () => {
     const other = await startElsewhere();
     await expect(start()).rejects.toThrow(`is in use by process ${other.process.pid}`);
     expect(await query(other, 'select 1 as one')).toEqual([{ one: 1 }]);
     await kill(other.process);
   });
 
-  it('is refused to the same process twice', async () => {
+  it('the same process is refused the folder twice', async () => {
     await start();
     await expect(start()).rejects.toThrow(`is in use by process ${process.pid}`);
   });
 
-  it('says so when its port is taken, and takes another if it may', async () => {
+  it('a taken port is reported, and another one is used if that is allowed', async () => {
     const port = (await start()).port;
     await stop(running[0]!);
     const squatter = createServer().listen(port, '127.0.0.1');
@@ -146,7 +146,7 @@ describe('a database in a folder', () => {
     squatter.close();
   });
 
-  it('says at once that a folder cannot be made, and why', async () => {
+  it('a folder that cannot be created is reported at once, with the reason', async () => {
     const file = join(folder, 'file');
     writeFileSync(file, '');
     await expect(start({ dataDir: file })).rejects.toThrow(
@@ -159,7 +159,7 @@ describe('a database in a folder', () => {
     }
   });
 
-  it('refuses a folder with something else in it', async () => {
+  it('a folder with other files in it is refused', async () => {
     const server = await start();
     await stop(server);
     rmSync(join(folder, 'db', 'cluster', 'PG_VERSION'));
@@ -168,7 +168,7 @@ describe('a database in a folder', () => {
 });
 
 describe('a server that is killed', () => {
-  it('is started again on the same port, with what was committed, until it is stopped', async () => {
+  it('a killed server is restarted on the same port with its committed data, until it is stopped', async () => {
     const steps: string[] = [];
     const server = await startEmbedded({
       dataDir: join(folder, 'db'),
@@ -189,15 +189,15 @@ describe('a server that is killed', () => {
   });
 });
 
-describe('after its process was killed', () => {
-  it('starts again with what was committed', async () => {
+describe('the database after its process was killed', () => {
+  it('the database starts again with its committed data', async () => {
     const other = await startElsewhere();
     await query(other, 'create table kept as select 42 as n');
     await kill(other.process);
     expect(await query(await start(), 'select n from kept')).toEqual([{ n: 42 }]);
   });
 
-  it('takes the place of a server that was left running', async () => {
+  it('the database replaces a server that was left running', async () => {
     const other = await startElsewhere();
     await query(other, 'create table kept as select 42 as n');
     // Its watchdog cannot stop it while it is asleep.
@@ -210,7 +210,7 @@ describe('after its process was killed', () => {
     expect(await query(server, 'select n from kept')).toEqual([{ n: 42 }]);
   });
 
-  it('starts again when the server was killed too and its number is somebody else’s now', async () => {
+  it('the database starts again when its server was killed and its process id is used by another process', async () => {
     const other = await startElsewhere();
     await query(other, 'create table kept as select 42 as n');
     process.kill(other.pid, 'SIGKILL');
@@ -222,13 +222,13 @@ describe('after its process was killed', () => {
   });
 });
 
-describe.runIf(process.getuid?.() === 0)('as root', () => {
-  it('runs as another account', async () => {
+describe.runIf(process.getuid?.() === 0)('a database started as root', () => {
+  it('a database started as root runs under another account', async () => {
     const server = await start();
     expect(statSync(`/proc/${server.pid}`).uid).not.toBe(0);
   });
 
-  it('finds a place for the data when the account cannot reach the folder', async () => {
+  it('the data gets another place when the account cannot reach the folder', async () => {
     chmodSync(folder, 0o700);
     const server = await start();
     const link = join(folder, 'db', 'cluster');

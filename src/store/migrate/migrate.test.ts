@@ -25,20 +25,20 @@ const FRUIT = [
   ),
 ];
 
-describe('up', () => {
-  it('is done once when twenty start at the same time', async () => {
+describe('migrating up', () => {
+  it('twenty concurrent calls of migrateUp apply each file once', async () => {
     const results = await Promise.all(Array.from({ length: 20 }, () => migrateUp({ connectionString })));
     const applied = results.flatMap((result) => result.applied).sort();
     expect(applied).toEqual(readMigrations().map(({ version, name }) => `${String(version).padStart(4, '0')}_${name}`));
     expect(await query('select count(*)::int as rows from schema_version')).toEqual([{ rows: applied.length }]);
   });
 
-  it('gives the schema that is committed as schema.sql', async () => {
+  it('migrating up gives the schema that is committed as schema.sql', async () => {
     await migrateUp({ connectionString });
     await expect(await dumpSchema({ connectionString })).toMatchFileSnapshot('../../../schema.sql');
   });
 
-  it('goes into the schema it is given', async () => {
+  it('migrations go into the schema that is given', async () => {
     await migrateUp({ connectionString, schema: 'Flow "1"', migrations: FRUIT });
     expect(await query(`select table_schema from information_schema.tables where table_name = 'fruit'`)).toEqual([
       { table_schema: 'Flow "1"' },
@@ -49,7 +49,7 @@ describe('up', () => {
     ]);
   });
 
-  it('leaves nothing of a migration that fails, and keeps those before it', async () => {
+  it('a migration that fails leaves nothing behind, and the migrations before it stay', async () => {
     const broken = parseMigration('0002_broken.sql', '-- up\ncreate table half (x int);\nselect 1/0;\n-- down\n');
     await expect(migrateUp({ connectionString, migrations: [FRUIT[0]!, broken] })).rejects.toThrow('division by zero');
     expect(await query(`select to_regclass('fruit') is not null as fruit, to_regclass('half') as half`)).toEqual([
@@ -58,7 +58,7 @@ describe('up', () => {
     expect(await migrateUp({ connectionString, migrations: FRUIT })).toEqual({ applied: ['0002_colour'] });
   });
 
-  it('refuses a file that was edited after it was applied', async () => {
+  it('a file that was edited after it was applied is refused', async () => {
     await migrateUp({ connectionString, migrations: FRUIT });
     const edited: Migration[] = [{ ...FRUIT[0]!, checksum: 'other' }, FRUIT[1]!];
     await expect(migrateUp({ connectionString, migrations: edited })).rejects.toThrow(
@@ -70,7 +70,7 @@ describe('up', () => {
     ]);
   });
 
-  it('leaves a database alone that is newer than the program', async () => {
+  it('a database that is newer than the program is left unchanged', async () => {
     await migrateUp({ connectionString, migrations: FRUIT });
     const older = FRUIT.slice(0, 1);
     expect(await migrateUp({ connectionString, migrations: older })).toEqual({ applied: [] });
@@ -84,8 +84,8 @@ describe('up', () => {
   });
 });
 
-describe('down', () => {
-  it('takes everything away again and can be repeated', async () => {
+describe('migrating down', () => {
+  it('migrating down removes everything, and can be repeated', async () => {
     await migrateUp({ connectionString });
     await migrateDown({ connectionString, to: 0 });
     expect(
@@ -94,7 +94,7 @@ describe('down', () => {
     expect((await migrateUp({ connectionString })).applied).toHaveLength(readMigrations().length);
   });
 
-  it('stops at the version it is given', async () => {
+  it('migrating down stops at the version that is given', async () => {
     await migrateUp({ connectionString, migrations: FRUIT });
     expect(await migrateDown({ connectionString, migrations: FRUIT, to: 1 })).toEqual({ undone: ['0002_colour'] });
     expect(await migrationStatus({ connectionString, migrations: FRUIT })).toMatchObject([
@@ -103,7 +103,7 @@ describe('down', () => {
     ]);
   });
 
-  it('refuses to lose a column or a table with rows in it, unless it is forced', async () => {
+  it('migrating down refuses to drop a column or a table with rows, unless forced', async () => {
     await migrateUp({ connectionString, migrations: FRUIT });
     await query(`insert into fruit values ('plum', 'blue')`);
     const down = (force: boolean) => migrateDown({ connectionString, migrations: FRUIT, to: 0, force });
@@ -114,7 +114,7 @@ describe('down', () => {
     expect(await down(true)).toEqual({ undone: ['0002_colour', '0001_fruit'] });
   });
 
-  it('says what it has undone before it refuses', async () => {
+  it('a refusal names the migrations that were undone before it', async () => {
     const basket = '-- up\ncreate table basket (name text);\n-- down\ndrop table basket;\n';
     const migrations = [FRUIT[0]!, parseMigration('0002_basket.sql', basket)];
     await migrateUp({ connectionString, migrations });
@@ -128,7 +128,7 @@ describe('down', () => {
     ]);
   });
 
-  it('refuses to drop the engine while it has work', async () => {
+  it('migrating down refuses to drop the engine while it has work', async () => {
     await migrateUp({ connectionString });
     await query(`insert into runners (name) values ('r')`);
     await expect(migrateDown({ connectionString, to: 0 })).rejects.toThrow('would lose data in runners');
@@ -140,11 +140,11 @@ describe('migration files', () => {
     ['1_short.sql', '-- up\n-- down\n', 'must be called NNNN_name.sql'],
     ['0001_no_down.sql', '-- up\nselect 1;\n', 'needs a line "-- up" and, after it, a line "-- down"'],
     ['0001_turned.sql', '-- down\nselect 1;\n-- up\n', 'needs a line "-- up" and, after it, a line "-- down"'],
-  ])('%s is refused', (file, source, message) => {
+  ])('the migration file %s is refused', (file, source, message) => {
     expect(() => parseMigration(file, source)).toThrow(message);
   });
 
-  it('have the same checksum whatever the line ends', () => {
+  it('a migration file has the same checksum with any line ends', () => {
     const unix = '-- up\nselect 1;\n-- down\n';
     expect(parseMigration('0001_a.sql', unix.replaceAll('\n', '\r\n')).checksum).toBe(
       parseMigration('0001_a.sql', unix).checksum,

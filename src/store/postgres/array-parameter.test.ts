@@ -39,7 +39,7 @@ const postgresText = fc
   .filter((value) => !value.includes('\u0000') && value.isWellFormed());
 
 describe('arrays in binary form', () => {
-  it('carry text', async () => {
+  it('binary arrays carry text', async () => {
     await fc.assert(
       fc.asyncProperty(nullable(postgresText), async (values) => {
         expect(await roundTrip('text', text(itself<string | null>), values)).toEqual(values);
@@ -48,7 +48,7 @@ describe('arrays in binary form', () => {
     );
   });
 
-  it('carry json, byte for byte and as a text array would', async () => {
+  it('binary arrays carry JSON byte for byte, like an array of text', async () => {
     const document = fc.jsonValue({ noUnicodeString: false, maxDepth: 3 }).map((value) => JSON.stringify(value));
     const awkward = fc.constantFrom(
       '"\\u0000"',
@@ -70,7 +70,7 @@ describe('arrays in binary form', () => {
     );
   });
 
-  it('carry numbers, truth, ids and times', async () => {
+  it('binary arrays carry numbers, booleans, ids and times', async () => {
     const time = fc.date({ min: new Date('0001-01-01'), max: new Date('+020000-01-01'), noInvalidDate: true });
     await fc.assert(
       fc.asyncProperty(
@@ -91,7 +91,7 @@ describe('arrays in binary form', () => {
     );
   });
 
-  it('carry texts larger than what is kept for the next time', async () => {
+  it('binary arrays carry texts larger than the reused buffer', async () => {
     const values = ['x'.repeat(6_000_000), 'ž🐴'.repeat(500_000), ''];
     expect(await roundTrip('text', text(itself<string>), values)).toEqual(values);
     expect(await roundTrip('text', text(itself<string>), ['short'])).toEqual(['short']);
@@ -108,15 +108,15 @@ describe('arrays in binary form', () => {
     '',
     'x'.repeat(36),
     '-'.repeat(36),
-  ])('refuse "%s" as an id', (id) => {
+  ])('binary arrays refuse "%s" as an id', (id) => {
     expect(() => encodeColumn(uuid(itself<string>), [id])).toThrow(expect.objectContaining({ failure: 'data' }));
   });
 
-  it.each([Number.NaN, Number.POSITIVE_INFINITY, 1e300])('refuse %d as a time', (time) => {
+  it.each([Number.NaN, Number.POSITIVE_INFINITY, 1e300])('binary arrays refuse %d as a time', (time) => {
     expect(() => encodeColumn(timestamp(itself<number>), [time])).toThrow(expect.objectContaining({ failure: 'data' }));
   });
 
-  it('refuse an integer that does not fit', () => {
+  it('binary arrays refuse an integer that does not fit', () => {
     expect(() => encodeColumn(int4(itself<number>), [2 ** 31])).toThrow(expect.objectContaining({ failure: 'data' }));
     expect(() => encodeColumn(int2(itself<number>), [32_768])).toThrow(expect.objectContaining({ failure: 'data' }));
   });

@@ -173,7 +173,7 @@ async function measured(): Promise<Map<string, number>> {
   return buffers;
 }
 
-it('touches hardly more pages with statistics of empty or tiny tables than with those of full ones', async () => {
+it('a statement reads hardly more pages with statistics of empty or tiny tables than of full ones', async () => {
   const asOf = new Map<string, Map<string, number>>();
   for (const [what, rows] of [
     ['empty', 0],

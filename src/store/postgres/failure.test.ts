@@ -29,26 +29,26 @@ describe('SQLSTATE', () => {
     ['42P01', 'fatal'],
     ['XX000', 'fatal'],
   ];
-  it.each(cases)('%s means %s', (code, failure) => {
+  it.each(cases)('SQLSTATE %s means %s', (code, failure) => {
     expect(storeError(Object.assign(new Error('broken'), { code }), 'execution_commit')).toMatchObject({
       failure,
       message: 'execution_commit: broken',
     });
   });
 
-  it('takes a duplicate of the journal key or of an outcome for an execution that has gone on, and no other duplicate', () => {
+  it('a duplicate journal key or outcome means alreadyApplied, and any other duplicate means bad data', () => {
     const duplicate = (constraint: string) => Object.assign(new Error('duplicate'), { code: '23505', constraint });
     expect(storeError(duplicate('execution_events_pkey'), 's').failure).toBe('alreadyApplied');
     expect(storeError(duplicate('execution_outcomes_pkey'), 's').failure).toBe('alreadyApplied');
     expect(storeError(duplicate('action_executions_pkey'), 's').failure).toBe('data');
   });
 
-  it('blames a text of the request, and not one that is stored already', () => {
+  it('unstorable text is blamed on the request only when the request contains it', () => {
     const refused = (code: string) => storeError(Object.assign(new Error('no text'), { code }), 's').isUnstorableText;
     expect([refused('22021'), refused('22P05')]).toEqual([true, false]);
   });
 
-  it('knows that nothing happened before the connection was made', () => {
+  it('a failure before the connection was made is safe to retry', () => {
     expect(storeError(Object.assign(new Error('no'), { code: 'ECONNREFUSED' }), 'connecting').failure).toBe('retry');
     expect(storeError(new Error('timeout exceeded when trying to connect'), 'connecting').failure).toBe('retry');
     expect(storeError(Object.assign(new Error('no'), { code: '28P01' }), 'connecting').failure).toBe('fatal');
@@ -56,7 +56,7 @@ describe('SQLSTATE', () => {
 });
 
 describe('a real connection', () => {
-  it('that cannot be made is worth another try; one that is refused for its password is not', async () => {
+  it('a refused connection is worth a retry, and a wrong password is not', async () => {
     const nowhere = createPostgresStore({ connectionString: 'postgres://pawl:x@127.0.0.1:1/pawl' });
     await expect(nowhere.now()).rejects.toMatchObject({ failure: 'retry' });
     await nowhere.close();
@@ -67,7 +67,7 @@ describe('a real connection', () => {
     await stranger.close();
   });
 
-  it('whose server process is ended did nothing, and the next statement gets a new one', async () => {
+  it('a statement whose server process was ended did nothing, and the next one gets a new connection', async () => {
     const store = createPostgresStore({ connectionString: database.connectionString });
     const { runnerId, slotIds } = await store.runnerRegister({ name: 'r', slots: 1, leaseMs: 1000 });
     await withClient(database.connectionString, async (locker) => {
@@ -86,7 +86,7 @@ describe('a real connection', () => {
     await store.close();
   });
 
-  it('that breaks during a statement leaves its outcome unknown', async () => {
+  it('a connection that breaks during a statement leaves the outcome unknown', async () => {
     const proxy = await openProxy(new URL(database.connectionString));
     const store = createPostgresStore({ connectionString: proxy.connectionString });
     const { slotIds } = await store.runnerRegister({ name: 'r', slots: 1, leaseMs: 1000 });

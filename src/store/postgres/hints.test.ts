@@ -36,7 +36,7 @@ async function open(given: { queryTimeoutMs?: number; beatMs?: number } = {}): P
 const tell = (hints: Hints, executionId: string) => hints.send({ kind: 'mail', executionId });
 const toDeliver = (hints: Hints) => expect.poll(() => hints.delivering, { timeout: 10_000 });
 
-it('a connection that answers no note is given up, and another one delivers', async () => {
+it('a connection that does not acknowledge a note is replaced, and the new one delivers', async () => {
   const hints = await open();
   expect(hints.delivering).toBe(true);
   network.freeze();
@@ -48,13 +48,13 @@ it('a connection that answers no note is given up, and another one delivers', as
   await expect.poll(() => heard).toContainEqual({ kind: 'mail', executionId: 'found' });
 });
 
-it('a connection that only listens is found out as well', async () => {
+it('a dead connection that only listens is detected as well', async () => {
   const hints = await open({ beatMs: 20 });
   network.freeze();
   await toDeliver(hints).toBe(false);
 });
 
-it('one note is on its way at a time, and what comes meanwhile travels with the next', async () => {
+it('one note is sent at a time, and later hints go with the next note', async () => {
   const hints = await open({ queryTimeoutMs: never });
   network.freeze();
   tell(hints, 'first');
@@ -70,7 +70,7 @@ it('one note is on its way at a time, and what comes meanwhile travels with the 
   await expect.poll(() => heard.length).toBe(1 + ids.length);
 });
 
-it('opening and closing do not wait for ever', async () => {
+it('opening and closing hints do not wait forever on a silent network', async () => {
   network.freeze();
   const hints = await open();
   expect(hints.delivering).toBe(false);
@@ -80,7 +80,7 @@ it('opening and closing do not wait for ever', async () => {
   await hints.close();
 });
 
-it('work is told to as many runners with room as are needed, and to everybody when nobody has said so', async () => {
+it('work is announced to as many runners with room as needed, and to all when none announced room', async () => {
   const { connectionString } = database;
   const told: string[] = [];
   const listen = async (name: string, room?: () => number) => {
@@ -118,7 +118,7 @@ it('work is told to as many runners with room as are needed, and to everybody wh
   await expect.poll(toldOfOne).toBe(5);
 });
 
-it('a runner of an older version, which says only that it has room, is told on the channel of all', async () => {
+it('a runner of an older version is announced work on the common channel', async () => {
   const { connectionString } = database;
   const notes: { to?: string[]; work?: true }[] = [];
   const sender = await openHints({ connectionString, receive: () => {}, warn: () => {} });

@@ -50,13 +50,13 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 
 describe('statements on the migrated schema', () => {
-  it.each([...STATEMENTS.keys()])('%s can be prepared', async (name) => {
+  it.each([...STATEMENTS.keys()])('the statement %s can be prepared', async (name) => {
     await withClient(database.connectionString, (client) =>
       client.query(`prepare "${name}" as ${statement(name).text}`),
     );
   });
 
-  it.each(HOT)('%s finds its rows by an index and without a hash or a merge join', async (name) => {
+  it.each(HOT)('the statement %s finds its rows by an index, without a hash or merge join', async (name) => {
     const plan = await withClient(database.connectionString, async (client) => {
       for (const [setting, value] of Object.entries(ENGINE_SETTINGS)) await client.query(`set ${setting} = '${value}'`);
       const { rows } = await client.query<{ 'QUERY PLAN': string }>(`explain (generic_plan) ${statement(name).text}`);
@@ -72,14 +72,14 @@ describe('statements on the migrated schema', () => {
  * then `vitest -u`).
  */
 describe('hot statements', () => {
-  it('expand to the texts that were measured', async () => {
+  it('hot statements expand to the texts that were measured', async () => {
     const texts = HOT.map((name) => `${name}\n${essenceOf(statement(name).text)}\n`).join('\n');
     await expect(texts).toMatchFileSnapshot('hot-statements.txt');
   });
 });
 
 describe('the list of executions', () => {
-  it('asks its statement for every filter of the API, so none is accepted and ignored', () => {
+  it('the list statement uses every filter of the API, so none is accepted and ignored', () => {
     /** Converted to other parameters or another statement before the store is asked. */
     const resolved = ['status', 'error', 'why', 'olderThan', 'requestId', 'resource', 'triggerId'];
     const asked = statement('execution_page').parameters!.map(({ name }) => name);
@@ -105,7 +105,7 @@ function essenceOf(text: string): string {
 }
 
 describe('reading statements', () => {
-  it('splits a file at its markers and keeps the name in the text', () => {
+  it('a file is split at its markers, and the name stays in the text', () => {
     const source = '-- header\n\n-- name: one\nselect 1;\n\n-- name: two\n-- why\nselect\n  2;\n';
     expect(parseStatements(source)).toEqual([
       { name: 'one', text: '-- name: one\nselect 1', parameters: [] },
@@ -116,13 +116,13 @@ describe('reading statements', () => {
   const expanded = (body: string, fragments: Readonly<Record<string, string>> = {}) =>
     parseStatements(`-- name: it\n${body}`, new Map(Object.entries(fragments)))[0]!;
 
-  it('numbers named parameters in the order of their first use, and leaves comments as they are', () => {
+  it('named parameters are numbered by first use, and comments stay as they are', () => {
     const { text, parameters } = expanded('select @limit, @id::uuid -- @limit: how many\nwhere n < @limit');
     expect(text).toBe('-- name: it\nselect $1, $2::uuid -- @limit: how many\nwhere n < $1');
     expect(parameters?.map(({ name }) => name)).toEqual(['limit', 'id']);
   });
 
-  it('expands rows, single rows, columns and fragments from the column lists', () => {
+  it('rows, single rows, columns and fragments are expanded from the column lists', () => {
     const rows = expanded('select @sent.key::text[] from @{sent: message}');
     expect(rows.text).toBe(
       '-- name: it\nselect $1::text[] from unnest($2::uuid[], $3::uuid[], $4::text[], $1::text[], $5::json[])',
@@ -133,7 +133,7 @@ describe('reading statements', () => {
     expect(expanded('with @{use f}', { f: 'x as (@{use g})', g: '@one' }).text).toContain('with x as ($1)');
   });
 
-  it('takes values by name, and says which one is not given', () => {
+  it('values are taken by name, and a missing value is named', () => {
     const two = expanded('select @a, @{row m: message}');
     expect(valuesOf(two, { a: undefined, m: [1, 2, 3, 4, 5] })).toEqual([null, 1, 2, 3, 4, 5]);
     expect(() => valuesOf(two, { m: [] })).toThrow('it: no value is given for @a');
@@ -144,11 +144,11 @@ describe('reading statements', () => {
     ['select @sent.nothing from @{sent: message}', '@sent.nothing is no column of a list'],
     ['select @{use nothing}', 'uses the fragment "nothing", which is nowhere'],
     ['select $1, @a', 'mixes parameters by name and by number'],
-  ])('refuses %s', (body, problem) => {
+  ])('a statement with an unknown or mixed reference is refused: %s', (body, problem) => {
     expect(() => expanded(body)).toThrow(problem);
   });
 
-  it('fails at once for a name that is nowhere', () => {
+  it('an unknown name in a statement fails at once', () => {
     expect(() => statement('no_such')).toThrow('There is no statement "no_such"');
   });
 });

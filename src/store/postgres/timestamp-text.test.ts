@@ -10,7 +10,7 @@ function written(milliseconds: number, micros = 0): string {
 }
 
 describe('a time in text', () => {
-  it('is the millisecond that was written, and what is finer is cut off', () => {
+  it('a time is the millisecond that was written, and finer digits are cut off', () => {
     const range = { min: Date.UTC(100, 0, 1), max: Date.UTC(12_000, 0, 1) };
     fc.assert(
       fc.property(fc.integer(range), fc.nat(999), (at, micros) => {
@@ -29,7 +29,7 @@ describe('a time in text', () => {
     ['2026-01-31 06:50:30.5-03:30', Date.UTC(2026, 0, 31, 10, 20, 30, 500)],
     ['0050-01-31 10:20:30.5+00', Date.parse('0050-01-31T10:20:30.500Z')],
     ['12026-01-31 10:20:30.5+00', Date.parse('+012026-01-31T10:20:30.500Z')],
-  ])('%s', (text, at) => {
+  ])('the time %s is parsed to its millisecond', (text, at) => {
     expect(parseTimestamp(text)).toBe(at);
   });
 });

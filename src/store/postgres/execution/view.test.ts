@@ -29,8 +29,8 @@ afterAll(async () => {
 const query = async (text: string, values: unknown[] = []): Promise<Record<string, unknown>[]> =>
   withClient(database.connectionString, async (client) => (await client.query(text, values)).rows);
 
-describe('views', () => {
-  it('show a row per fact, with its number and level', async () => {
+describe('SQL views', () => {
+  it('the events view has a row for each fact, with its number and level', async () => {
     const { runner, ids } = await owning(store, 1);
     const facts =
       '[{"type":"NodeStarted","node":0},{"type":"NodeFailed","node":0,"outputs":"\\u0000"}, { "type" : "Warning" }]';
@@ -48,7 +48,7 @@ describe('views', () => {
     ]);
   });
 
-  it('show who asked for an execution, unless the text cannot be taken apart', async () => {
+  it('the views show who requested an execution, unless the text cannot be parsed', async () => {
     const plain = newExecution({ principal: '{"userId":"u1","email":"u@example.com","displayName":"U 😀"}' });
     const awkward = newExecution({ principal: AWKWARD_JSON });
     await store.executionStart({ items: [plain, awkward] });
@@ -60,7 +60,7 @@ describe('views', () => {
     expect(await query(select, [awkward.executionId])).toMatchObject([{ requester_user_id: null }]);
   });
 
-  it('show attempts with their parameters, and parents with their children', async () => {
+  it('the views show attempts with their parameters, and parents with their children', async () => {
     const { runner, ids } = await owning(store, 1);
     const executionId = ids[0]!;
     const events = [{ ...newEvent(executionId, 0), inputs: '{"greet":{"n":1}}' }];
@@ -83,7 +83,7 @@ describe('views', () => {
 });
 
 describe('audit', () => {
-  it('finds executions that nothing will ever wake, and rows that contradict each other', async () => {
+  it('the audit finds executions that nothing will ever wake, and contradictory rows', async () => {
     const { runner, ids } = await owning(store, 4);
     const [lost, doubled, orphaned, unowned] = ids as [string, string, string, string];
     await query('delete from execution_queue where execution_id = $1', [lost]);
@@ -133,7 +133,7 @@ describe('catalog', () => {
     codes: ['NOT_ECHOED'],
   };
 
-  it('is brought up to date, and what an operator disabled stays disabled', async () => {
+  it('the catalog is updated, and entries that an operator disabled stay disabled', async () => {
     await store.catalogUpsert({ connectors: [connector], actions: [action] });
     await query('update action_catalog set is_enabled = false');
     await query('update connectors set is_enabled = false');
@@ -168,7 +168,7 @@ describe('catalog', () => {
     ]);
   });
 
-  it('keeps the notice of an operator, also that there is none; the code has its say of the others', async () => {
+  it('a notice set or removed by an operator is kept, and other notices come from the code', async () => {
     const noticed = (id: string, deprecationNotice: string | null) => ({ ...action, id, deprecationNotice });
     const before = [noticed('set', null), noticed('unset', 'Old'), noticed('left', 'Old')];
     await store.catalogUpsert({ connectors: [connector], actions: before });
@@ -186,7 +186,7 @@ describe('catalog', () => {
     ]);
   });
 
-  it('refuses an action of a connector that does not exist, and keeps nothing of the rest', async () => {
+  it('an action of an unknown connector is refused, and nothing else is stored', async () => {
     const stray = { ...action, id: 'stray', connectorId: 'nowhere' };
     const upsert = store.catalogUpsert({ connectors: [{ ...connector, id: 'new' }], actions: [stray] });
     await expect(upsert).rejects.toMatchObject({ failure: 'data' });

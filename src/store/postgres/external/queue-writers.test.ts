@@ -35,7 +35,7 @@ const REASONS: Readonly<Record<string, string>> = {
     'attempts of other engines are never in this queue, and of the rows it wakes only parked ones',
 };
 
-it('every statement that writes the queue has a case for rows of other engines, or a reason', () => {
+it('every statement that writes the queue has a test case for rows of other engines, or a reason', () => {
   const writers = [...STATEMENTS].flatMap(([name, { text }]) =>
     /(insert into|update|delete from) execution_queue\b/.test(text) ? [name] : [],
   );

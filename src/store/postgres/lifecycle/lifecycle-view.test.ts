@@ -22,7 +22,7 @@ const query = async (text: string): Promise<Record<string, unknown>[]> =>
   withClient(database.connectionString, async (client) => (await client.query(text)).rows);
 
 describe('lifecycles in SQL', () => {
-  it('show machines as rows', async () => {
+  it('lifecycle machines are shown as rows', async () => {
     await store.lifecycleImport(loanMachine());
     expect(
       await query(`select name, is_initial, is_final, timeout_ms, timeout_event from lifecycle_states order by name`),
@@ -45,7 +45,7 @@ describe('lifecycles in SQL', () => {
     ]);
   });
 
-  it('show instances, timelines, activities and deliveries by their names', async () => {
+  it('instances, timelines, activities and deliveries are shown by name', async () => {
     const kyc = await newConsumer(store, 'kyc');
     const { move, messages } = await submitted(store, [kyc]);
     const activity = { activity: 'call', status: 'done', actor: 'bob', payload: null };

@@ -31,7 +31,7 @@ async function setup(schema = 'public') {
 }
 
 describe('the thread that renews a lease', () => {
-  it('does so on its own, and tells when by the clock of this thread', async () => {
+  it('the lease thread renews without the main thread, and reports the time by the main clock', async () => {
     const { thread, news, heard, expiresAt } = await setup();
     const before = await expiresAt();
     const beatAt = performance.now();
@@ -46,7 +46,7 @@ describe('the thread that renews a lease', () => {
     expect(await expiresAt()).toBeGreaterThan(before);
   });
 
-  it('goes on after its connection was cut', async () => {
+  it('the lease thread goes on after its connection was cut', async () => {
     const { thread, news, heard } = await setup();
     thread.beat();
     await heard('renewed');
@@ -58,14 +58,14 @@ describe('the thread that renews a lease', () => {
     await heard('renewed');
   });
 
-  it('tells when the runner was declared dead', async () => {
+  it('the lease thread reports that the runner was declared dead', async () => {
     const { runnerId, thread, heard } = await setup();
     await store.runnerDeclareDead({ runnerId });
     thread.beat();
     await heard('lost');
   });
 
-  it('guards the lease: when its session is gone, the lease ends soon, if a settled runner looks', async () => {
+  it('a lease ends soon after its session is gone, once a settled runner checks', async () => {
     const { runnerId, thread, heard, expiresAt } = await setup();
     const judging = await setup();
     const look = (settledMs: number) =>
@@ -95,7 +95,7 @@ describe('the thread that renews a lease', () => {
     expect(await isExpired()).toBe(false);
   });
 
-  it('says so when it dies, and is started again by the next beat', async () => {
+  it('a lease thread that dies is reported, and the next beat starts it again', async () => {
     // It does not come as far as to its first try.
     const { thread, news } = await setup(null as unknown as string);
     const ended = () => expect.poll(() => news.at(-1)).toMatchObject({ error: expect.stringContaining('ended') });

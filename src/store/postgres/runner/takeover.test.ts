@@ -20,7 +20,7 @@ afterEach(async () => {
 });
 
 describe('declaring a runner dead', () => {
-  it('waits for its commit in flight, which counts', async () => {
+  it('declaring a runner dead waits for its commit in flight, and that commit is applied', async () => {
     const { runner, ids } = await owning(store, 1);
     const executionId = ids[0]!;
     const commit = await heldUp(
@@ -46,7 +46,7 @@ describe('declaring a runner dead', () => {
     expect(await journalOf(store, executionId)).toEqual([0]);
   });
 
-  it('makes a commit that waited behind it apply nothing', async () => {
+  it('a commit that waited behind a death declaration applies nothing', async () => {
     const { runner, ids } = await owning(store, 1);
     const commit = await heldUp(
       (client) => client.query(`update runner_slots set state = 'dead' where runner_id = $1`, [runner.runnerId]),
@@ -60,7 +60,7 @@ describe('declaring a runner dead', () => {
 
   // A role or database may have another isolation level, under which the takeover would not see the claim's rows.
   it.each(['read committed', 'repeatable read', 'serializable'])(
-    'releases also what a claim in flight took, where the default is %s',
+    'declaring a runner dead releases a claim in flight, with default isolation %s',
     async (isolation) => {
       await withClient(database.connectionString, (client) =>
         client.query(`do $$ begin execute format('alter database %I set default_transaction_isolation = %L',
@@ -93,8 +93,8 @@ describe('declaring a runner dead', () => {
   );
 });
 
-describe('start', () => {
-  it('is tried again when the request that was in its way is rolled back', async () => {
+describe('starting an execution', () => {
+  it('a start is repeated when the request that blocked it is rolled back', async () => {
     const started = await heldUp(
       (client) =>
         client.query(
