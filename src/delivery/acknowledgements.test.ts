@@ -36,20 +36,20 @@ function setup(write: (acks: AckItem[]) => Promise<AckResult[]> = async (acks) =
 }
 
 describe('acknowledgements', () => {
-  it('that come together are one statement, in the order of their ids', async () => {
+  it('acknowledgements that arrive together are one statement, in the order of their ids', async () => {
     const { acknowledgements, batches } = setup();
     await Promise.all(['c', 'a', 'b'].map((guid) => acknowledgements.ack(item(guid))));
     expect(batches).toEqual([['a1', 'b1', 'c1']]);
   });
 
-  it('of the same delivery are never in one statement, of one message by several consumers may be', async () => {
+  it('two acknowledgements of one delivery are never in one statement, those of two consumers may be', async () => {
     const { acknowledgements, batches } = setup();
     const acks = [item('a'), item('a'), item('a', { consumerId: '2' })];
     await Promise.all(acks.map((ack) => acknowledgements.ack(ack)));
     expect(batches).toEqual([['a1', 'a2'], ['a1']]);
   });
 
-  it('are answered each with its own', async () => {
+  it('each acknowledgement gets its own answer', async () => {
     const { acknowledgements } = setup(async (acks) =>
       acks.map(({ ackGuid }) => ({ ...done, known: ackGuid === 'a' })),
     );
@@ -57,7 +57,7 @@ describe('acknowledgements', () => {
     expect([b.known, a.known]).toEqual([false, true]);
   });
 
-  it('that cannot be stored do not take the others with them', async () => {
+  it('an acknowledgement that cannot be stored does not fail the others', async () => {
     const { acknowledgements } = setup(async (acks) => {
       if (acks.some(({ ackGuid }) => ackGuid === 'bad')) throw new StoreError('data', 'no');
       return acks.map(() => done);
@@ -67,7 +67,7 @@ describe('acknowledgements', () => {
     expect(results[1]).toMatchObject({ reason: { code: 'REQUEST_INVALID' } });
   });
 
-  it('are written again after a deadlock or a lost reply, and refused when it is hopeless', async () => {
+  it('an acknowledgement is repeated after a deadlock or a lost reply, and refused on a fatal error', async () => {
     let left = 2;
     const { acknowledgements, batches } = setup(async (acks) => {
       if (left-- > 0) throw new StoreError(left === 0 ? 'unknown' : 'retry', 'again');
@@ -80,7 +80,7 @@ describe('acknowledgements', () => {
     expect(hopeless.batches).toHaveLength(1);
   });
 
-  it('say so when a hook is done', async () => {
+  it('the acknowledgement that completes a hook reports a waiting reaction', async () => {
     const { acknowledgements, reactions } = setup(async (acks) =>
       acks.map(({ ackGuid }) => ({ ...done, reacted: ackGuid === 'last' })),
     );

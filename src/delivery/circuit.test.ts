@@ -7,7 +7,7 @@ function failing(times: number): Circuit {
   return circuit;
 }
 
-it('lets everything through until there were enough failures in a row', () => {
+it('a circuit lets everything through until enough failures came in a row', () => {
   const circuit = failing(2);
   expect(circuit.room(0, 16, true)).toBe(16);
   circuit.succeeded();
@@ -15,7 +15,7 @@ it('lets everything through until there were enough failures in a row', () => {
   expect(circuit.isOpen).toBe(false);
 });
 
-it('says once that it opened, and then lets one through at a time, when it is time', () => {
+it('a circuit reports once that it opened, and then lets one through at a time when due', () => {
   const circuit = failing(2);
   expect(circuit.failed(0)).toBe(true);
   expect(circuit.room(0, 16, true)).toBe(0);
@@ -27,7 +27,7 @@ it('says once that it opened, and then lets one through at a time, when it is ti
   expect(circuit.room(200, 16, true)).toBe(1);
 });
 
-it('closes with the first success', () => {
+it('a circuit closes with the first success', () => {
   const circuit = failing(5);
   circuit.succeeded();
   expect(circuit.room(0, 16, false)).toBe(16);

@@ -143,8 +143,8 @@ const CASES: Record<FactType, readonly [Fact, string | null, object][]> = {
   Warning: [[{ type: 'Warning', code: 'W', message: 'm' }, null, {}]],
 };
 
-describe.each(Object.entries(CASES))('%s', (_type, cases) => {
-  it.each(cases)('%j is %s', (fact, eventType, payload) => {
+describe.each(Object.entries(CASES))('the fact %s', (_type, cases) => {
+  it.each(cases)('the fact %j becomes the event %s', (fact, eventType, payload) => {
     const event = told(fact);
     if (eventType === null) return expect(event).toBe(null);
     expect(event).toMatchObject({ eventType, payload });
@@ -154,7 +154,7 @@ describe.each(Object.entries(CASES))('%s', (_type, cases) => {
 });
 
 describe('an event', () => {
-  it('of a step has the envelope of Appendix A and the key of its parts', () => {
+  it('an event of a step has the envelope of Appendix A, and a key of its parts', () => {
     expect(told({ type: 'NodeSucceeded', node: 1, attempt: 2, outputs: null, bytes: 3 })).toEqual({
       schemaVersion: 'v1',
       eventId: EVENT_ID,
@@ -177,7 +177,7 @@ describe('an event', () => {
     });
   });
 
-  it('of another engine names it, and its run as soon as there is one', () => {
+  it('an event of another engine names the engine, and its run once there is one', () => {
     const fact: Fact = { type: 'ExecutionStarted', deadline: null };
     const ref = { provider: 'temporal', namespace: 'n', workflowId: 'pawl/r-1/1' };
     const run = told(fact, { driver: 'temporal', engineRunRef: JSON.stringify(ref) });
@@ -187,7 +187,7 @@ describe('an event', () => {
     for (const event of [run, waiting]) expect(EXECUTION_EVENTS.RunStarted.safeParse(event).success).toBe(true);
   });
 
-  it('of a run has an empty step in its key, and the number of its reopenings in attemptId', () => {
+  it('an event of a run has no step in its key, and counts its reopenings in attemptId', () => {
     const first = told({ type: 'ExecutionFailed', error });
     expect(first).toMatchObject({ attemptId: '1', idempotencyKey: sha256('r-1||1|runfailed|3') });
     expect(first).not.toHaveProperty('stepId');
@@ -199,11 +199,11 @@ describe('an event', () => {
     });
   });
 
-  it('of a run without a deadline says nothing of one', () => {
+  it('an event of a run without a deadline has no deadline', () => {
     expect(told({ type: 'ExecutionStarted', deadline: null })!.payload).toEqual({ reopened: false });
   });
 
-  it('has the place of its fact as its sequence', () => {
+  it('an event has the place of its fact as its sequence', () => {
     const facts: Fact[] = [
       { type: 'NodeSucceeded', node: 0, attempt: 1, outputs: null, bytes: 2 },
       { type: 'EdgesResolved', satisfied: [0], unsatisfied: [] },
@@ -216,13 +216,13 @@ describe('an event', () => {
     ]);
   });
 
-  it('of an execution whose plan is gone names its steps by their number', () => {
+  it('an event of an execution whose plan is gone names its steps by number', () => {
     const [envelope] = envelopesOf(row([{ type: 'NodeStarted', node: 4, attempt: 1 }]), null, () => EVENT_ID);
     expect(envelope!.event).toMatchObject({ stepId: '#4', payload: { stepType: 'unknown' } });
   });
 });
 
-it('an event hides the token of a callback that an error repeats', () => {
+it('an event hides a callback token that an error message contains', () => {
   const message = `https://pawl.example/wh/${'0'.repeat(32)}.YQ.${'x'.repeat(24)} answered 404`;
   const fact: Fact = { type: 'ExecutionFailed', error: { code: 'HTTP_STATUS', message } };
   expect(told(fact)).toMatchObject({

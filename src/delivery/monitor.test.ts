@@ -64,8 +64,8 @@ async function setup(changes: Partial<MonitorDeps> = {}) {
   return { monitor, timers, did, now, book };
 }
 
-describe('a look of the monitor', () => {
-  it('that finds nothing does nothing, and waits the whole interval; twice that where nothing is open', async () => {
+describe('one look of the monitor', () => {
+  it('a look with nothing due does nothing, and the next comes after one interval, or two if nothing is open', async () => {
     const { monitor, did, now } = await setup();
     expect(await monitor.runOnce()).toEqual({ waitMs: 2_000 });
     now.look = { ...QUIET, nextTimeoutAt: QUIET.at + 60_000 };
@@ -73,7 +73,7 @@ describe('a look of the monitor', () => {
     expect(did).toEqual([]);
   });
 
-  it('sees to everything that is due, and looks again at once while there is more', async () => {
+  it('a look handles everything that is due, and the next comes at once while there is more', async () => {
     const { monitor, did, now } = await setup();
     const due = { dueConsumerIds: ['1'], nextTimeoutAt: QUIET.at, hasReactions: true, hasOutbox: true };
     now.look = { ...QUIET, ...due };
@@ -81,7 +81,7 @@ describe('a look of the monitor', () => {
     expect(did).toEqual(['woke 1', 'fired', 'reacted', 'published']);
   });
 
-  it('fires nothing early (I8), and is back when it is time', async () => {
+  it('a look fires nothing early (I8), and the next comes when something is due', async () => {
     const { monitor, did, now } = await setup();
     now.look = { ...QUIET, nextTimeoutAt: QUIET.at + 300, nextDeliveryAt: QUIET.at + 700 };
     expect(await monitor.runOnce()).toEqual({ waitMs: 300 });
@@ -90,7 +90,7 @@ describe('a look of the monitor', () => {
     expect(did).toEqual([]);
   });
 
-  it('reads the consumers again when they changed', async () => {
+  it('a look reads the consumers again when they changed', async () => {
     const { monitor, now, book } = await setup();
     now.generation = '2';
     now.look = { ...QUIET, generation: '2' };
@@ -98,14 +98,14 @@ describe('a look of the monitor', () => {
     expect(book.generation).toBe('2');
   });
 
-  it('does the other kinds of work when one of them fails', async () => {
+  it('a look does the other kinds of work when one of them fails', async () => {
     const { monitor, did, now } = await setup({ fireTimeouts: () => Promise.reject(new Error('no')) });
     now.look = { ...QUIET, nextTimeoutAt: QUIET.at, hasReactions: true };
     await monitor.runOnce();
     expect(did.sort()).toEqual(['reacted', 'timeouts could not be fired']);
   });
 
-  it('forgets old messages now and then', async () => {
+  it('old messages are purged from time to time', async () => {
     const { monitor, did, timers } = await setup({ options: { intervalMs: 1_000, retentionMs: 1_000 } });
     timers.advance(600_000);
     await monitor.runOnce();
@@ -116,7 +116,7 @@ describe('a look of the monitor', () => {
     expect(did).toHaveLength(2);
   });
 
-  it('that keeps messages for ever still trims the rest', async () => {
+  it('other old data is purged even when messages are kept forever', async () => {
     const { monitor, did, timers } = await setup();
     timers.advance(600_000);
     await monitor.runOnce();
@@ -125,7 +125,7 @@ describe('a look of the monitor', () => {
 });
 
 describe('the monitor', () => {
-  it('looks once per interval, sooner when it is woken, and not at all once it is stopped', async () => {
+  it('the monitor looks once per interval, sooner when woken, and never after a stop', async () => {
     const { monitor, timers, now } = await setup();
     monitor.start();
     timers.advance(0);
@@ -144,7 +144,7 @@ describe('the monitor', () => {
     expect(now.looks).toBe(3);
   });
 
-  it('goes on when the database was away', async () => {
+  it('the monitor goes on after the database was away', async () => {
     let isAway = true;
     const { monitor, timers, did } = await setup({
       store: {

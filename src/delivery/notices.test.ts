@@ -37,7 +37,7 @@ function setup(noticeAdd?: (notices: NewNotice[]) => Promise<void>) {
 }
 
 describe('notices', () => {
-  it('are told and logged at once, and written a little later, many at a time', async () => {
+  it('notices are announced and logged at once, and written a little later in batches', async () => {
     const { notices, timers, logged, batches } = setup();
     const told: string[] = [];
     const off = notices.onNotice(({ kind, tenantId, at }) => void told.push(`${kind} ${tenantId} ${at}`));
@@ -59,7 +59,7 @@ describe('notices', () => {
     expect(timers.pending).toBe(0);
   });
 
-  it('are followed from now on, per tenant, and end with the signal', async () => {
+  it('followers get the notices of their tenant from now on, until the signal', async () => {
     const { notices } = setup();
     notices.raise('acme', [rejected]);
     await notices.flush();
@@ -79,7 +79,7 @@ describe('notices', () => {
     expect(seen).toEqual(['3']);
   });
 
-  it('of other processes are found by looking', async () => {
+  it('notices of other processes are found by polling', async () => {
     const { notices, timers, rows } = setup();
     const gone = new AbortController();
     const pages = notices.follow('acme', '0', gone.signal);
@@ -93,7 +93,7 @@ describe('notices', () => {
     expect((await pages.next()).done).toBe(true);
   });
 
-  it('that cannot be written are not silently missing', async () => {
+  it('notices that cannot be written cause a warning with their number', async () => {
     const { notices, warnings } = setup(() => Promise.reject(new Error('the database is away')));
     notices.raise('acme', [rejected, rejected]);
     await notices.flush();
@@ -101,7 +101,7 @@ describe('notices', () => {
     expect(warnings.join()).toContain('{"count":2}');
   });
 
-  it('whose listener throws reach the others and the table', async () => {
+  it('a listener that throws does not keep a notice from the others and the table', async () => {
     const { notices, rows, warnings } = setup();
     notices.onNotice(() => {
       throw new Error('mine');

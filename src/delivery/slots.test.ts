@@ -20,7 +20,7 @@ function setup() {
 }
 
 describe('slots', () => {
-  it('are as many as the consumer wants at once; who comes later waits for one', async () => {
+  it('a consumer has its number of slots at once, and further deliveries wait', async () => {
     const { slots, take, ends } = setup();
     const [first, second, third] = [take(), take(), take()];
     expect(ends).toHaveLength(2);
@@ -34,7 +34,7 @@ describe('slots', () => {
     expect(slots.isIdle).toBe(true);
   });
 
-  it('are handed over: somebody who comes as a slot is freed does not take it beside the one who waited', async () => {
+  it('a freed slot goes to the delivery that waited, not to one that just arrived', async () => {
     const { slots } = setup();
     let atOnce = 0;
     let most = 0;
@@ -57,7 +57,7 @@ describe('slots', () => {
     expect(slots.isIdle).toBe(true);
   });
 
-  it('of a consumer that nothing is known of, or that is slow, are filled as they get free', async () => {
+  it('slots of an unknown or slow consumer are filled as they become free', async () => {
     const { slots, take, takeFor } = setup();
     expect(slots.wanted(2, 0)).toBe(2);
     void take();
@@ -66,7 +66,7 @@ describe('slots', () => {
     expect(slots.wanted(2, 1)).toBe(1);
   });
 
-  it('of a quick one are filled ahead, but not for the sake of a few', async () => {
+  it('slots of a fast consumer are filled ahead, but not for only a few deliveries', async () => {
     const { slots, take, takeFor } = setup();
     await takeFor(5);
     expect(slots.wanted(2, 0)).toBe(8);
@@ -76,7 +76,7 @@ describe('slots', () => {
     expect(slots.wanted(2, 7)).toBe(0);
   });
 
-  it('are not filled while too much of what arrived is not written down', async () => {
+  it('slots are not filled while too many results are not yet written', async () => {
     const { slots, takeFor } = setup();
     await takeFor(5);
     expect(slots.wanted(2, 16)).toBe(0);

@@ -24,7 +24,7 @@ describe('a subscription to transitions', () => {
     [{ env: 'prod', definition: 'loan', kinds: ['transition', 'hook'], events: ['submit'] }, true],
     [{ workflows: ['notify'] }, false],
     [{ types: ['RunCompleted'] }, false],
-  ])('%j gets it: %s', (subscription, expected) => {
+  ])('the subscription %j gets the transition: %s', (subscription, expected) => {
     expect(gets(submitted, subscription)).toBe(expected);
   });
 });
@@ -45,24 +45,24 @@ describe('a subscription to executions', () => {
     [{ kinds: ['transition'], types: ['RunCompleted'] }, false],
     [{ kinds: ['execution'], definition: 'loan' }, false],
     [{ kinds: ['execution'], events: ['submit'] }, false],
-  ])('%j gets it: %s', (subscription, expected) => {
+  ])('the subscription %j gets the execution event: %s', (subscription, expected) => {
     expect(gets(completed, subscription)).toBe(expected);
     if (expected) expect(asksForExecutions(subscription)).toBe(true);
   });
 });
 
-it('one of several is enough, and without any nothing matches', () => {
+it('one matching subscription is enough, and without a subscription nothing matches', () => {
   expect(gets(submitted, { env: 'test' }, { definition: 'loan' })).toBe(true);
   expect(gets(submitted)).toBe(false);
 });
 
-it('each consumer is asked for itself', () => {
+it('each consumer is matched by its own subscriptions', () => {
   const loans = { code: 'a', subscribed: [{ definition: 'loan' }] };
   const claims = { code: 'b', subscribed: [{ definition: 'claim' }] };
   expect(matching([loans, claims], submitted)).toEqual([loans]);
 });
 
-describe('what is wrong with subscriptions', () => {
+describe('problems of subscriptions', () => {
   it.each<[Json, string[]]>([
     [[{ env: 'prod', kinds: ['hook'], events: ['a'], workflows: ['w'], types: ['RunFailed'] }], []],
     [{ env: 'prod' }, ['/subscriptions']],
@@ -79,11 +79,11 @@ describe('what is wrong with subscriptions', () => {
     [[{ kinds: ['transition', 'work'] }], ['/subscriptions/0/kinds/1']],
     [[{ types: ['RunStarted', 'RunFaild'] }], ['/subscriptions/0/types/1']],
     [Array.from({ length: 101 }, () => ({})), ['/subscriptions']],
-  ])('%j', (given, paths) => {
+  ])('problems of the subscriptions are reported with their paths: %j', (given, paths) => {
     expect(subscriptionProblems(given).map(({ path }) => path)).toEqual(paths);
   });
 
-  it('names what was probably meant', () => {
+  it('a misspelt name is reported with a suggestion', () => {
     const suggested = (field: string, name: string) => subscriptionProblems([{ [field]: [name] }])[0]?.suggestion;
     expect(suggested('types', 'RunFaild')).toBe('did you mean `RunFailed`?');
     expect(suggested('kinds', 'transitions')).toBe('did you mean `transition`?');

@@ -5,7 +5,7 @@ const waiting = (workflowId: string, count: number) => ({ tenantId: 't', workflo
 const names = (crowd: Crowd) => crowd.list().map(({ workflowId }) => workflowId);
 
 describe('the crowd', () => {
-  it('is who has a quarter of the memory waiting, until half of these are gone', () => {
+  it('a workflow is crowded at a quarter of the memory, until less than half of that waits', () => {
     const crowd = new Crowd(80);
     expect(crowd.look([waiting('many', 20), waiting('some', 19)])).toBe(false);
     expect(names(crowd)).toEqual(['many']);
@@ -15,7 +15,7 @@ describe('the crowd', () => {
     expect(crowd.isEmpty).toBe(true);
   });
 
-  it('is everybody who waits when all of them together fill half of the memory', () => {
+  it('all waiting workflows are crowded when together they fill half of the memory', () => {
     const crowd = new Crowd(80);
     const crew = Array.from({ length: 40 }, (_, n) => waiting(`w${n}`, 1));
     crowd.look(crew.slice(1));

@@ -14,14 +14,14 @@ function setup() {
   return { timers, pace, done, take };
 }
 
-it('does work at once while it is short', () => {
+it('short work runs at once', () => {
   const { pace, done, take } = setup();
   for (const name of ['a', 'b', 'c']) take(name, 1);
   expect(done).toEqual(['a', 'b', 'c']);
   expect(pace.hasTime()).toBe(true);
 });
 
-it('lets the loop have a turn when work has added up, and goes on in order', async () => {
+it('work that adds up yields to the event loop, and goes on in order', async () => {
   const { pace, done, take } = setup();
   for (const name of ['a', 'b', 'c', 'd', 'e']) take(name, 6);
   expect(done).toEqual(['a', 'b']);
@@ -32,7 +32,7 @@ it('lets the loop have a turn when work has added up, and goes on in order', asy
   expect(done).toEqual(['a', 'b', 'c', 'd', 'e']);
 });
 
-it('counts work within work once, and as soon as it is done', () => {
+it('nested work is counted once, as soon as it is done', () => {
   const { pace, done, take } = setup();
   pace.run(() => take('a', 6));
   expect(pace.hasTime()).toBe(true);

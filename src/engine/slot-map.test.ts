@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { SlotMap } from './slot-map.ts';
 
 describe('a slot map', () => {
-  it('answers as a Map does, whatever is done to it', () => {
+  it('a slot map gives the same answers as a Map', () => {
     const key = fc.constantFrom('a', 'b', 'c', 'd', 'e');
     const step = fc.oneof(
       fc.record({ type: fc.constant('set' as const), key, value: fc.nat() }),
@@ -31,7 +31,7 @@ describe('a slot map', () => {
     );
   });
 
-  it('may lose what it holds while somebody goes through it', () => {
+  it('an entry may be deleted during an iteration', () => {
     const map = new SlotMap<string>();
     for (const key of ['a', 'b', 'c']) map.set(key, key.toUpperCase());
     const seen: string[] = [];

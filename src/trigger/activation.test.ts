@@ -3,7 +3,7 @@ import { Judge } from './activation.ts';
 
 const COSTLY = "'a'.repeat(1000).split('').some((a, i, all) => all.every(() => all.sort().length > 0 && false))";
 
-it('S4: many costly expressions let the loop have its turns', async () => {
+it('S4: many costly expressions let the event loop run', async () => {
   const judge = new Judge();
   let turns = 0;
   const counting = setInterval(() => turns++, 0);
@@ -15,7 +15,7 @@ it('S4: many costly expressions let the loop have its turns', async () => {
   for (const verdict of verdicts) expect(verdict).toMatchObject({ holds: false, failed: true });
 });
 
-it('an expression within its limits says what it says', async () => {
+it('an expression within its limits is evaluated, and one over its limits fails', async () => {
   const judge = new Judge({ limits: { maxSteps: 5, maxDepth: 10, maxBytes: 100 } });
   const of = (source: string) => judge.verdict('condition', source, 'graph', { trigger: { n: 1 } });
   expect(await of('trigger.n === 1')).toEqual({ holds: true });

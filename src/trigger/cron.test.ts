@@ -18,7 +18,7 @@ const times = (cron: string, timezone: string, from: string, count: number): str
     new Date(slot).toISOString().slice(5, 16),
   );
 
-describe('a named hour, where clocks are set forward', () => {
+describe('a named hour when clocks are set forward', () => {
   // The local time of the middle slot does not exist that day.
   it.each([
     ['Europe/Berlin', '30 2 * * *', '2026-03-27T12:00Z', ['03-28T01:30', '03-29T01:00', '03-30T00:30']],
@@ -26,11 +26,11 @@ describe('a named hour, where clocks are set forward', () => {
     ['Australia/Lord_Howe', '15 2 * * *', '2026-10-02T00:00Z', ['10-02T15:45', '10-03T15:30', '10-04T15:15']],
     ['America/Santiago', '0 0 * * *', '2026-09-04T12:00Z', ['09-05T04:00', '09-06T04:00', '09-07T03:00']],
     ['Africa/Cairo', '15 0 * * *', '2026-04-22T12:00Z', ['04-22T22:15', '04-23T22:00', '04-24T21:15']],
-  ])('%s %s fires once, when they change', (zone, cron, from, expected) => {
+  ])('%s %s fires once, when the clocks change', (zone, cron, from, expected) => {
     expect(times(cron, zone, from, 3)).toEqual(expected);
   });
 
-  it('slots that fall together fire together, once', () => {
+  it('slots that fall together fire once', () => {
     expect(times('*/20 2 * * *', 'Europe/Berlin', '2026-03-28T12:00Z', 3)).toEqual([
       '03-29T01:00',
       '03-30T00:00',
@@ -40,7 +40,7 @@ describe('a named hour, where clocks are set forward', () => {
   });
 });
 
-describe('a named hour, where clocks are set back', () => {
+describe('a named hour when clocks are set back', () => {
   // The local time of the middle slot comes twice that day.
   it.each([
     ['Europe/Berlin', '30 2 * * *', '2026-10-23T12:00Z', ['10-24T00:30', '10-25T00:30', '10-26T01:30']],
@@ -51,7 +51,7 @@ describe('a named hour, where clocks are set back', () => {
     expect(times(cron, zone, from, 3)).toEqual(expected);
   });
 
-  it('also with several named hours, steps of hours, and asked from within the repeated hour', () => {
+  it('several named hours, steps of hours and a start in the repeated hour fire each slot once', () => {
     expect(times('0 2,3 * * *', 'Europe/Berlin', '2026-10-24T12:00Z', 2)).toEqual(['10-25T00:00', '10-25T02:00']);
     expect(times('0 */2 * * *', 'Europe/Berlin', '2026-10-24T22:30Z', 3)).toEqual([
       '10-25T00:00',
@@ -67,7 +67,7 @@ describe('every hour', () => {
     ['2026-03-28T23:00Z', 23],
     ['2026-10-24T22:00Z', 25],
     ['2026-06-10T22:00Z', 24],
-  ])('of the day in Berlin that begins at %s: %i slots, an hour apart', (start, hours) => {
+  ])('the day in Berlin that begins at %s has %i slots, an hour apart', (start, hours) => {
     const from = Date.parse(start);
     const slots = upcomingSlots(schedule('0 * * * *', 'Europe/Berlin'), from - 1, hours + 1);
     expect(slots).toEqual(Array.from({ length: hours + 1 }, (_, hour) => from + hour * HOUR));
@@ -79,10 +79,10 @@ const ZONES = ['Europe/Berlin', 'America/New_York', 'Australia/Lord_Howe', 'Amer
 /** About a day before a change of clocks in most of these zones. */
 const DAYS = ['2026-03-07', '2026-03-28', '2026-04-04', '2026-09-05', '2026-10-03', '2026-10-24', '2026-10-31'];
 
-describe('against a clock that is read every minute', () => {
+describe('slots compared with a clock that is read every minute', () => {
   const moment = fc.tuple(fc.constantFrom(...ZONES), fc.constantFrom(...DAYS), fc.nat(2 * 24 * 60));
 
-  it('real time: the slots are the minutes at which the wall clock matches', () => {
+  it('the slots are the minutes at which the wall clock matches', () => {
     const minute = fc.constantFrom('0', '15', '59', '*/15', '*/20', '7,37', '*');
     fc.assert(
       fc.property(moment, minute, ([zone, day, offset], minutes) => {
@@ -97,7 +97,7 @@ describe('against a clock that is read every minute', () => {
     );
   });
 
-  it('named hours: every day of the wall clock has each of its slots exactly once', () => {
+  it('every day of the wall clock has each slot of its named hours exactly once', () => {
     const hours = fc.uniqueArray(fc.nat(23), { minLength: 1, maxLength: 4 });
     fc.assert(
       fc.property(moment, hours, fc.nat(59), ([zone, day, offset], named, minute) => {
@@ -147,9 +147,9 @@ function wallClockSlots(
   return slots;
 }
 
-describe('reading', () => {
+describe('cron expressions', () => {
   it.each(['0 9 * * MON-FRI', '*/5 * * * *', '30 0 9 1 * *', '@daily', '0 0 L * *', ' 0 0 1 1 * '])(
-    'accepts %s',
+    'the cron expression %s is accepted',
     (cron) => {
       expect(readSchedule(cron).ok).toBe(true);
     },
@@ -167,11 +167,11 @@ describe('reading', () => {
     '@reboot',
     '@never',
     `${'1,'.repeat(100)}1 * * * *`,
-  ])('refuses "%s"', (cron) => {
+  ])('the cron expression "%s" is refused', (cron) => {
     expect(readSchedule(cron)).toMatchObject({ ok: false, field: 'cron' });
   });
 
-  it('refuses a time zone that nobody knows', () => {
+  it('an unknown time zone is refused', () => {
     expect(readSchedule('* * * * *', 'Mars/Olympus')).toMatchObject({
       ok: false,
       field: 'timezone',
@@ -179,7 +179,7 @@ describe('reading', () => {
     });
   });
 
-  it('knows when there is no next time', () => {
+  it('an expression that never fires has no next time', () => {
     expect(schedule('0 0 30 2 *').next(0)).toBeNull();
   });
 });

@@ -27,7 +27,7 @@ const data = fc.oneof(value, fc.dictionary(fc.constantFrom('a', 'b'), value));
 const event = fc.record({ id: fc.constant('e'), type: fc.constantFrom('x', '1'), data });
 const listener = fc.record({ source: filter, format: fc.constantFrom('graph', 'pipeline') });
 
-it('leaves out only filters that say plainly no', async () => {
+it('the filter index leaves out only filters that are clearly false', async () => {
   const judge = new Judge();
   await fc.assert(
     fc.asyncProperty(fc.array(listener, { maxLength: 12 }), event, async (listeners, sent) => {
@@ -50,7 +50,7 @@ it('leaves out only filters that say plainly no', async () => {
   );
 });
 
-it('finds one of a thousand by the value of its field', () => {
+it('the filter index finds one filter of a thousand by the value of its field', () => {
   const judge = new Judge();
   const sources = Array.from({ length: 1_000 }, (_, n) => `trigger.shop == ${n} && trigger.amount > 10`);
   const index = new FilterIndex(

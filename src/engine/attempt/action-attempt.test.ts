@@ -54,7 +54,7 @@ it('an attempt waits for its credential while the database is away', async () =>
   expect(await run()).toMatchObject({ ok: true, outputsText: '{"text":"hello"}' });
 });
 
-it('an attempt that is no longer wanted does not wait for the database', async () => {
+it('an aborted attempt does not wait for the database', async () => {
   const aborting = new AbortController();
   aborting.abort();
   const { run, left } = attemptWith(['retry', 'retry'], aborting);
@@ -62,7 +62,7 @@ it('an attempt that is no longer wanted does not wait for the database', async (
   expect(left).toHaveLength(1);
 });
 
-it('a failure of the store that no repetition mends fails the attempt', async () => {
+it('a permanent failure of the store fails the attempt', async () => {
   const { run } = attemptWith(['fatal']);
   expect(await run()).toMatchObject({ ok: false, error: { code: 'ACTION_FAILED' } });
 });

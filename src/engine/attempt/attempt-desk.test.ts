@@ -61,7 +61,7 @@ function request(nodeId: string, rest: Partial<AttemptRequest>): AttemptRequest 
 }
 
 describe('the wait of an attempt for a free place', () => {
-  it('is told with its result, and not where there was none', async () => {
+  it('the result of an attempt has the time it waited for a place, if it waited', async () => {
     const { timers, finished, submit, finish } = setup({ total: 1 });
     submit('first');
     submit('second');
@@ -76,7 +76,7 @@ describe('the wait of an attempt for a free place', () => {
 });
 
 describe('attempts that answer without a promise', () => {
-  it('are over when they are submitted, and take nobody a place', () => {
+  it('attempts that answer without a promise are done on submit, and take no place', () => {
     const { desk, finished, submit, works } = setup({ total: 1 });
     works.atOnce = true;
     for (const node of ['a', 'b', 'c']) submit(node);
@@ -84,7 +84,7 @@ describe('attempts that answer without a promise', () => {
     expect(desk.free()).toBe(1);
   });
 
-  it('come one after the other out of a long queue, not one inside the other', async () => {
+  it('attempts that answer at once leave a long queue one after the other, without recursion', async () => {
     const { begun, finished, submit, finish, works } = setup({ total: 1 });
     const many = Array.from({ length: 20_000 }, (_, index) => `n${index}`);
     for (const node of ['first', ...many]) submit(node);
@@ -95,8 +95,8 @@ describe('attempts that answer without a promise', () => {
   });
 });
 
-describe('attempts that cannot even be run', () => {
-  it('fail by themselves, whether at once or later', async () => {
+describe('attempts that cannot be run', () => {
+  it('an attempt that cannot be run fails, at once or later', async () => {
     const { desk, finished, submit, works } = setup({ total: 1 });
     const failed = { ok: false, error: { code: 'INTERNAL_ERROR', message: 'a bug' }, retryable: false };
     works.begun = () => {
@@ -117,7 +117,7 @@ describe('attempts that cannot even be run', () => {
 });
 
 describe('attempts', () => {
-  it('that keep the loop busy are spread over its turns', async () => {
+  it('attempts that keep the event loop busy are spread over its turns', async () => {
     const { begun, submit, timers, works } = setup({ total: 10 });
     works.begun = () => timers.advance(6);
     for (const node of ['a', 'b', 'c', 'd', 'e']) submit(node);
@@ -126,7 +126,7 @@ describe('attempts', () => {
     expect(begun).toEqual(['a', 'b', 'c', 'd', 'e']);
   });
 
-  it('beyond what a quota allows their tenant wait, and take no place from others', async () => {
+  it('attempts over the quota of their tenant wait, and take no place from others', async () => {
     const perTenantAction = (tenantId: string, actionType: string) =>
       tenantId === 'small' && actionType === 'http.step' ? 2 : Number.POSITIVE_INFINITY;
     const { desk, begun, submit, finish } = setup({ total: 5, perTenantAction });
@@ -143,7 +143,7 @@ describe('attempts', () => {
     expect(begun).toHaveLength(5);
   });
 
-  it('begin at once while there is a place, and then one by one as places become free', async () => {
+  it('attempts start while there is a place, and then one by one as places become free', async () => {
     const { desk, begun, finished, submit, finish } = setup();
     for (const node of ['a', 'b', 'c', 'd']) submit(node);
     expect(begun).toEqual(['a', 'b']);
@@ -157,7 +157,7 @@ describe('attempts', () => {
     expect(desk.free()).toBe(2);
   });
 
-  it('of one tenant or one action type have limits of their own', async () => {
+  it('attempts of one tenant or one action type have their own limits', async () => {
     const { begun, submit, finish } = setup({ total: 10, perTenant: 2, perAction: { 'slack.post': 1 } });
     for (const node of ['a1', 'a2', 'a3']) submit(node, { tenantId: 'a' });
     for (const node of ['b1', 'b2']) submit(node, { tenantId: 'b', actionType: 'slack.post' });
@@ -170,7 +170,7 @@ describe('attempts', () => {
     expect(begun.slice(4)).toEqual(['b2', 'c1']);
   });
 
-  it('of a tenant with much to do do not keep others waiting', async () => {
+  it('attempts of a busy tenant do not keep other tenants waiting', async () => {
     const { begun, submit, finish } = setup({ total: 1 });
     for (let n = 0; n < 50; n++) submit(`big ${n}`, { tenantId: 'big' });
     submit('small', { tenantId: 'small' });
@@ -183,7 +183,7 @@ describe('attempts', () => {
 describe('attempts behind the limit of their action type', () => {
   const scarce = { actionType: 'scarce' };
 
-  it('are told by workflow while there are places for others, and take none of these', async () => {
+  it('attempts over the limit of their type are reported by workflow, and take no place from others', async () => {
     const { desk, submit } = setup({ total: 3, perAction: { scarce: 1 } });
     for (const node of ['a', 'b', 'c']) submit(node, scarce);
     submit('d', { ...scarce, workflowId: 'other' });
@@ -197,7 +197,7 @@ describe('attempts behind the limit of their action type', () => {
     expect(desk.heldBack()).toEqual([]);
   });
 
-  it('are not taken when too many wait already; others are', async () => {
+  it('attempts over the limit of their type are refused when too many wait, and other types are accepted', async () => {
     const { begun, submit, finish } = setup({ total: 3, perAction: { scarce: 1 }, heldBack: 2 });
     expect(['a', 'b', 'c', 'd'].map((node) => submit(node, scarce))).toEqual([true, true, true, false]);
     expect(submit('e')).toBe(true);
@@ -206,8 +206,8 @@ describe('attempts behind the limit of their action type', () => {
   });
 });
 
-describe('an attempt that waits', () => {
-  it('is not begun when its execution stops meanwhile', async () => {
+describe('a waiting attempt', () => {
+  it('a waiting attempt does not start when its execution stops', async () => {
     const { begun, finished, submit, finish } = setup({ total: 1 });
     const controller = new AbortController();
     submit('a');
@@ -219,7 +219,7 @@ describe('an attempt that waits', () => {
     expect(finished).toContainEqual(['b', expect.objectContaining({ ok: false, aborted: true })]);
   });
 
-  it('is not begun when a stop was decided that is not known to be durable yet', async () => {
+  it('a waiting attempt does not start when a stop was decided but is not yet known to be durable', async () => {
     const { begun, finished, submit, finish } = setup({ total: 1 });
     const stop = new Stop();
     submit('a');
@@ -230,7 +230,7 @@ describe('an attempt that waits', () => {
     expect(finished).toContainEqual(['b', expect.objectContaining({ ok: false, aborted: true })]);
   });
 
-  it('is not begun while the lease may be over, and is when it was renewed', () => {
+  it('a waiting attempt does not start while the lease may be over, and starts after a renewal', () => {
     const { begun, submit, lease, timers } = setup();
     lease.holds = false;
     submit('a');
@@ -241,7 +241,7 @@ describe('an attempt that waits', () => {
     expect(begun).toEqual(['a']);
   });
 
-  it('is forgotten when the desk closes, and what runs is no longer listened to', async () => {
+  it('a waiting attempt is dropped when the desk closes, and running ones report no more', async () => {
     const { desk, begun, finished, submit, finish } = setup({ total: 1 });
     submit('a');
     submit('b');
@@ -251,7 +251,7 @@ describe('an attempt that waits', () => {
     expect(finished).toEqual([]);
   });
 
-  it('is told when the runner stops, and never begins', async () => {
+  it('a waiting attempt is reported as aborted when the runner stops, and never starts', async () => {
     const { desk, begun, finished, submit, finish } = setup({ total: 1 });
     submit('a');
     submit('b');
@@ -263,13 +263,13 @@ describe('an attempt that waits', () => {
 });
 
 describe('room for more executions', () => {
-  it('is what the free places could do, less what is not decided yet', () => {
+  it('the room is what the free places can do, minus the undecided executions', () => {
     const { desk, submit } = setup({ total: 3 });
     submit('a');
     expect([desk.roomFor(0), desk.roomFor(5), desk.roomFor(9)]).toEqual([8, 3, 0]);
   });
 
-  it('counts the places that became free lately once more, because they will be again', async () => {
+  it('places that became free recently count once more, because they will be free again', async () => {
     const { desk, submit, finish, timers } = setup({ total: 2 });
     for (const id of ['a', 'b', 'c', 'd', 'e']) submit(id);
     expect(desk.roomFor(0)).toBe(0);
@@ -282,7 +282,7 @@ describe('room for more executions', () => {
     expect(desk.roomFor(0)).toBe(0);
   });
 
-  it('is twice as much where attempts needed no place lately', () => {
+  it('the room is doubled when recent attempts needed no place', () => {
     const { desk, submit, timers, works } = setup({ total: 2 });
     works.atOnce = true;
     for (const id of ['a', 'b', 'c']) submit(id);
@@ -291,7 +291,7 @@ describe('room for more executions', () => {
     expect(desk.roomFor(0)).toBe(8);
   });
 
-  it('is none as long as enough wait already', async () => {
+  it('there is no room while enough attempts wait', async () => {
     const { desk, submit, finish } = setup({ total: 2 });
     for (const id of ['a', 'b', 'c', 'd', 'e', 'f']) submit(id);
     await finish('a');

@@ -35,7 +35,7 @@ function setup(purged: number[] = []) {
   return { housekeeping, timers, audits, heard, later, looks: () => looked };
 }
 
-it('nothing waits for the audit, and there is one at a time', async () => {
+it('nothing waits for the audit, and only one audit runs at a time', async () => {
   const { housekeeping, audits, heard, later } = setup();
   await housekeeping.runOnce();
   expect(audits).toHaveLength(0);
@@ -49,7 +49,7 @@ it('nothing waits for the audit, and there is one at a time', async () => {
   expect(audits).toHaveLength(2);
 });
 
-it('an audit that fails is told, and the next one comes', async () => {
+it('a failed audit is reported, and the next audit runs', async () => {
   const { housekeeping, audits, heard, later } = setup();
   await later();
   audits[0]!.reject(new Error('away'));
@@ -59,7 +59,7 @@ it('an audit that fails is told, and the next one comes', async () => {
   expect(audits).toHaveLength(2);
 });
 
-it('whoever stops waits until it is over', async () => {
+it('a stop waits until the audit is over', async () => {
   const { housekeeping, audits, later } = setup();
   await later();
   let isOver = false;
@@ -73,7 +73,7 @@ it('whoever stops waits until it is over', async () => {
   expect(isOver).toBe(true);
 });
 
-it('forgets until nothing is left, and not one portion per tick', async () => {
+it('old executions are purged until none is left, not one portion per tick', async () => {
   const purged = [2_000, 2_000, 2_000, 17, 2_000];
   const { later } = setup(purged);
   await later();
@@ -81,7 +81,7 @@ it('forgets until nothing is left, and not one portion per tick', async () => {
   expect(purged).toEqual([2_000]);
 });
 
-it('with nothing to forget, it looks less and less often, and more often again when there is something', async () => {
+it('the purge runs less often when there is nothing to purge, and more often when there is', async () => {
   const { housekeeping, timers, looks } = setup([0, 0, 0, 7, 0]);
   const looksWithin = async (seconds: number) => {
     const before = looks();

@@ -20,18 +20,18 @@ function lanesOf(...given: Lane[]): Lanes {
 const names = (lanes: Lanes, limit = 100) => lanes.next(now, limit).map((next) => `${next.tenantId}${next.priority}`);
 
 describe('the lanes to visit', () => {
-  it('are none when nothing is ready', () => {
+  it('no lane is visited when nothing is ready', () => {
     const lanes = new Lanes();
     expect(lanes.isEmpty()).toBe(true);
     expect(names(lanes)).toEqual([]);
   });
 
-  it('are the highest priority of each tenant, whatever the order they were found in', () => {
+  it('the lane with the highest priority of each tenant is visited, in any order of discovery', () => {
     expect(names(lanesOf(lane('a', 1), lane('a', 9), lane('a', 5), lane('b', 0)))).toEqual(['a9', 'b0']);
     expect(names(lanesOf(lane('a', 9), lane('a', 1), lane('b', 0)))).toEqual(['a9', 'b0']);
   });
 
-  it('begin with another tenant each time', () => {
+  it('each visit starts with another tenant', () => {
     const lanes = lanesOf(lane('a', 5), lane('b', 5), lane('c', 5));
     expect([names(lanes), names(lanes), names(lanes), names(lanes)]).toEqual([
       ['a5', 'b5', 'c5'],
@@ -41,14 +41,14 @@ describe('the lanes to visit', () => {
     ]);
   });
 
-  it('reach every tenant in turn, however few are visited at a time', () => {
+  it('every tenant is visited in turn, even when few are visited at a time', () => {
     const tenants = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
     const lanes = lanesOf(...tenants.map((tenantId) => lane(tenantId, 5)));
     const visited = new Set(Array.from({ length: tenants.length }, () => names(lanes, 2)).flat());
     expect(visited.size).toBe(tenants.length);
   });
 
-  it('hold what has waited longer than a minute before what is more urgent, and beside it', () => {
+  it('a lane that waited longer than a minute comes before the more urgent lane, which is visited too', () => {
     expect(names(lanesOf(lane('a', 0, 60_001), lane('a', 5), lane('a', 9)))).toEqual(['a0', 'a9']);
     expect(names(lanesOf(lane('a', 9), lane('a', 5), lane('a', 0, 60_001)))).toEqual(['a0', 'a9']);
     expect(names(lanesOf(lane('a', 0, 60_000), lane('a', 9)))).toEqual(['a9']);
@@ -57,7 +57,7 @@ describe('the lanes to visit', () => {
 });
 
 describe('lanes that a hint names', () => {
-  it('come behind those that are known, once each', () => {
+  it('a lane of a hint comes after the known lanes, once', () => {
     const lanes = lanesOf(lane('a', 5));
     lanes.add([lane('b', 5), lane('a', 5), lane('b', 5), lane('b', 9)]);
     expect(names(lanes)).toEqual(['a5', 'b9']);
@@ -66,8 +66,8 @@ describe('lanes that a hint names', () => {
   });
 });
 
-describe('lanes that have no more', () => {
-  it('are those that gave less than was asked of each; the others stay, also those that were not visited', () => {
+describe('exhausted lanes', () => {
+  it('a lane that gave less than requested is dropped, and full and unvisited lanes stay', () => {
     const lanes = lanesOf(lane('a', 5), lane('b', 5), lane('c', 5), lane('a', 1));
     const visited = lanes.next(now, 100);
     lanes.dropExhausted(visited, [row('a', 5), row('c', 5), row('c', 5)], 2);
@@ -80,7 +80,7 @@ describe('lanes that have no more', () => {
 describe('the low-water mark of a lane', () => {
   const markOf = (lanes: Lanes) => lanes.next(now, 1)[0]!.mark;
 
-  it('is a little before the newest row taken, and never moves back', () => {
+  it('the mark of a lane is a little before the newest row taken, and never moves back', () => {
     const lanes = lanesOf(lane('a', 5));
     expect(markOf(lanes)).toBe(0);
     lanes.taken([row('a', 5, 10_000)]);
@@ -88,7 +88,7 @@ describe('the low-water mark of a lane', () => {
     expect(markOf(lanes)).toBe(9_900);
   });
 
-  it('belongs to its lane alone', () => {
+  it('each lane has its own mark', () => {
     const lanes = lanesOf(lane('a', 5), lane('b', 5));
     lanes.taken([row('a', 5, 10_000)]);
     lanes.taken([row('b', 4, 10_000)]);
@@ -98,7 +98,7 @@ describe('the low-water mark of a lane', () => {
     ]);
   });
 
-  it('is forgotten now and then, so that whole lanes are looked at', () => {
+  it('marks are reset from time to time, so that whole lanes are scanned', () => {
     const lanes = lanesOf(lane('a', 5));
     lanes.taken([row('a', 5, 10_000)]);
     lanes.forgetMarks();

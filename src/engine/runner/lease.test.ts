@@ -63,7 +63,7 @@ function setup({
 
 describe('a lease', () => {
   it.each([{ type: 'unguarded' } as const, { type: 'failed', error: 'the connection ended' } as const])(
-    'whose thread is $type allows nothing more until it is renewed (I6)',
+    'a lease whose thread is $type allows no dispatch until it is renewed (I6)',
     async (news) => {
       const { lease, timers, threadRenewed, say } = setup();
       timers.advance(1_000);
@@ -84,7 +84,7 @@ describe('a lease', () => {
     { leaseMs: 500, until: 400 },
     { leaseMs: 10_000, until: 8_000 },
     { leaseMs: 60_000, until: 58_000 },
-  ])('of $leaseMs ms has a margin that suits it, if nobody names one', ({ leaseMs, until }) => {
+  ])('a lease of $leaseMs ms has a suitable default margin', ({ leaseMs, until }) => {
     const { lease, timers } = setup({ options: { leaseMs }, answers: false });
     timers.advance(until - 1);
     expect(lease.mayDispatch()).toBe(true);
@@ -92,7 +92,7 @@ describe('a lease', () => {
     expect(lease.mayDispatch()).toBe(false);
   });
 
-  it('is renewed by the loop as long as no thread does it, and allows calls until the margin before its end', async () => {
+  it('the loop renews a lease without a thread, and dispatch is allowed until the margin before its end', async () => {
     const { lease, asked, said, pass } = setup();
     await pass(6_000);
     expect(asked).toEqual([3_000, 6_000]);
@@ -106,7 +106,7 @@ describe('a lease', () => {
     expect(lease.mayJudge()).toBe(false);
   });
 
-  it('is left to the thread while that renews it, and taken back when it no longer does', async () => {
+  it('the loop leaves renewals to the thread, and takes over when the thread stops renewing', async () => {
     const { asked, beats, threadRenewed, pass, lease } = setup();
     await pass(2_500);
     for (const at of [2_500, 5_500, 8_500]) {
@@ -120,7 +120,7 @@ describe('a lease', () => {
     expect(lease.mayDispatch()).toBe(true);
   });
 
-  it('counts from the start of the renewal that is known here, however late the news of it came', async () => {
+  it('a lease counts from the start of its last known renewal, even if the news came late', async () => {
     const { lease, clock, timers, threadRenewed } = setup();
     timers.advance(20_000);
     expect(lease.mayDispatch()).toBe(false);
@@ -134,7 +134,7 @@ describe('a lease', () => {
     expect(lease.mayDispatch()).toBe(false);
   });
 
-  it('does not judge others for a whole lease after a renewal that was late', async () => {
+  it('a runner does not judge others for a whole lease after a late renewal', async () => {
     const { lease, timers, threadRenewed } = setup();
     timers.advance(9_500);
     threadRenewed(9_500);
@@ -145,7 +145,7 @@ describe('a lease', () => {
     expect(lease.mayJudge()).toBe(true);
   });
 
-  it('is lost when either of them hears so, and stops with both', async () => {
+  it('a lease is lost when the thread or the loop learns so, and both stop with it', async () => {
     const { lives, say, lease, asked, pass, said } = setup();
     say({ type: 'lost' });
     expect(lives.lost).toBe(1);
@@ -158,7 +158,7 @@ describe('a lease', () => {
     expect([lives.lost, lives.threadStopped, asked.length]).toEqual([2, true, 1]);
   });
 
-  it('is renewed by the loop alone where there is no thread', async () => {
+  it('the loop alone renews the lease when there is no thread', async () => {
     const { asked, pass } = setup({ withThread: false });
     await pass(9_000);
     expect(asked).toEqual([3_000, 6_000, 9_000]);

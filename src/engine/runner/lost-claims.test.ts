@@ -30,7 +30,7 @@ function setup() {
   return { lostClaims, timers, looks: () => looks, stop };
 }
 
-it('a claim that failed is looked for at once, and again when it must have arrived', async () => {
+it('a failed claim is looked for at once, and again when it must have arrived', async () => {
   const { lostClaims, timers, looks } = setup();
   await lostClaims.lost(new Error('no answer'));
   expect(looks()).toBe(1);
@@ -46,7 +46,7 @@ it('a claim that failed is looked for at once, and again when it must have arriv
   expect(timers.pending).toBe(0);
 });
 
-it('a runner that stops leaves no timer of a failed claim behind, so its process can end', async () => {
+it('a stopped runner has no timer of a failed claim left, so its process can end', async () => {
   const { lostClaims, timers, looks, stop } = setup();
   await lostClaims.lost(new Error('no answer'));
   expect(timers.pending).toBe(3);

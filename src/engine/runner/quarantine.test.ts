@@ -7,11 +7,11 @@ const others = { lastChances: 0, all: 3 };
 const suspect = { lastChances: 1, all: 1 };
 
 describe('a runner that empties itself for a suspect', () => {
-  it('takes everybody while nobody is on the last chance', () => {
+  it('a runner takes every execution while none is on its last chance', () => {
     expect(new Quarantine().door(0, others)).toBe('open');
   });
 
-  it('takes nothing until it is empty, then the suspect, then nothing beside it', () => {
+  it('a runner takes nothing until it is empty, then the suspect, then nothing beside it', () => {
     const quarantine = new Quarantine();
     expect(quarantine.saw(LANE, 0)).not.toBeNull();
     expect(quarantine.saw(LANE, 1)).toBeNull();
@@ -23,14 +23,14 @@ describe('a runner that empties itself for a suspect', () => {
     expect(quarantine.door(40, nobody)).toBe('open');
   });
 
-  it('takes the suspect beside attempts that last, so that it does not wait for ever', () => {
+  it('a runner takes the suspect beside long attempts, so that the suspect does not wait forever', () => {
     const quarantine = new Quarantine();
     const waits = quarantine.saw(LANE, 0)!;
     expect(quarantine.door(waits - 1, others)).toBe('closed');
     expect(quarantine.door(waits, others)).toBe('alone');
   });
 
-  it('takes others again when the attempt of the suspect lasts, and the next suspect only after a while', () => {
+  it('a runner takes others again when the suspect runs long, and the next suspect after a pause', () => {
     const quarantine = new Quarantine();
     quarantine.saw(LANE, 0);
     const alone = quarantine.took(0);

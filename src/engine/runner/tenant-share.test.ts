@@ -8,7 +8,7 @@ describe('the share of a tenant', () => {
     ['more than half of it is here', 5, 21, 0],
     ['all of it is here', 5, 40, 0],
     ['it has no bound', Number.POSITIVE_INFINITY, 700, Number.POSITIVE_INFINITY],
-  ])('when %s', (_when, stepsAtOnce, held, share) => {
+  ])('the share of a tenant when %s', (_when, stepsAtOnce, held, share) => {
     expect(tenantShare(stepsAtOnce, held)).toBe(share);
   });
 });
@@ -29,7 +29,7 @@ describe('a claim', () => {
     ['leaves a share for its turn', { b: free, small: 40 }, ['b'], 200, true],
     ['goes on to the next share when there is nothing else', { full: 0, small: 8 }, ['small'], 8, true],
     ['takes nothing when everybody has enough', { full: 0, other: 0 }, [], 0, true],
-  ])('%s', (_what, shares, taken, limit, leavesSome) => {
+  ])('a claim %s', (_what, shares, taken, limit, leavesSome) => {
     expect(claim(shares)).toEqual({ taken, limit, leavesSome });
   });
 });

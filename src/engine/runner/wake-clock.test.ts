@@ -33,7 +33,7 @@ function setup(found: { woken: number; nextDueAt: number | null }[] = []) {
 }
 
 describe('the wake clock', () => {
-  it('looks when the next parked execution is due, and not before', async () => {
+  it('the wake clock looks when the next parked execution is due, and not before', async () => {
     const { wakeClock, looks, pass, woken } = setup([{ woken: 1, nextDueAt: null }]);
     wakeClock.expect(1_003_000);
     await pass(2_999);
@@ -43,14 +43,14 @@ describe('the wake clock', () => {
     expect(woken()).toBe(1);
   });
 
-  it('learns from every look when the next one is due', async () => {
+  it('each look tells the wake clock when the next execution is due', async () => {
     const { wakeClock, looks, pass } = setup([{ woken: 0, nextDueAt: 1_000_500 }]);
     await wakeClock.runOnce();
     await pass(500);
     expect(looks).toEqual([1_000_000, 1_000_500]);
   });
 
-  it('wakes those that are due within a moment of each other together', async () => {
+  it('executions due within a moment of each other are woken together', async () => {
     const due = Array.from({ length: 10 }, (_, n) => 1_000_100 + n);
     const { wakeClock, looks, pass } = setup([
       { woken: 1, nextDueAt: due[1]! },
@@ -61,13 +61,13 @@ describe('the wake clock', () => {
     expect(looks).toEqual([1_000_100, 1_000_120]);
   });
 
-  it('asks again at once while there are as many as one statement wakes', async () => {
+  it('the wake clock looks again at once after a full statement', async () => {
     const { wakeClock, looks } = setup([{ woken: 5_000, nextDueAt: null }]);
     await wakeClock.runOnce();
     expect(looks).toHaveLength(2);
   });
 
-  it('sets no timer after it was stopped', async () => {
+  it('a stopped wake clock sets no timer', async () => {
     const { timers, wakeClock } = setup();
     wakeClock.expect(1_000_100);
     wakeClock.stop();

@@ -32,7 +32,7 @@ function setup({ clockBehindMs = 0 } = {}) {
 }
 
 describe('an alarm', () => {
-  it('rings once, at its time', () => {
+  it('an alarm rings once, when due', () => {
     const { timers, rung, resident } = setup();
     resident('a', 300);
     timers.advance(299);
@@ -41,7 +41,7 @@ describe('an alarm', () => {
     expect(rung).toEqual([['a', 300]]);
   });
 
-  it('never rings early, also when the engine’s clock is behind the timer’s', () => {
+  it('an alarm never rings early, even if the clock of the engine is behind the timer', () => {
     const { timers, rung, resident } = setup({ clockBehindMs: 50 });
     resident('a', 300);
     timers.advance(1_000);
@@ -49,7 +49,7 @@ describe('an alarm', () => {
     expect(rung[0]![1]).toBeGreaterThanOrEqual(300);
   });
 
-  it('rings at once when its time has passed', () => {
+  it('an alarm in the past rings at once', () => {
     const { timers, rung, resident } = setup();
     timers.advance(1_000);
     resident('a', 10);
@@ -57,7 +57,7 @@ describe('an alarm', () => {
     expect(rung).toEqual([['a', 1_000]]);
   });
 
-  it('for a time far away costs no timer until it is near', () => {
+  it('an alarm far in the future has no timer until it is near', () => {
     const { timers, rung, resident } = setup();
     const before = timers.pending;
     resident('a', 3_600_000);
@@ -66,7 +66,7 @@ describe('an alarm', () => {
     expect(rung).toEqual([['a', 3_600_000]]);
   });
 
-  it('can be moved, and taken back', () => {
+  it('an alarm can be moved and cleared', () => {
     const { timers, alarms, rung, resident } = setup();
     const a = resident('a', 300);
     alarms.set(a, 700);
@@ -78,7 +78,7 @@ describe('an alarm', () => {
     expect(rung).toEqual([['a', 700]]);
   });
 
-  it('does not outlive the stop', () => {
+  it('no alarm rings after the stop', () => {
     const { timers, alarms, rung, resident } = setup();
     resident('a', 300);
     alarms.stop();

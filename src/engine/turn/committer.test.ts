@@ -68,7 +68,7 @@ function item(executionId: string, told: string[] = [], bytes = 10): CommitItem 
 describe('I22: an item of many bytes', () => {
   const LARGE = 2 * 1024 * 1024;
 
-  it('goes alone, and leaves a slot to the others', async () => {
+  it('I22: a large item is sent alone, and leaves a slot to the others', async () => {
     const { committer, sent, told, submit } = setup({ slots: 2 });
     for (const id of ['big-1', 'big-2', 'big-3']) committer.submit(item(id, told, LARGE));
     await submit('a');
@@ -81,7 +81,7 @@ describe('I22: an item of many bytes', () => {
     expect(told).toEqual(['a committed at 77', 'big-1 committed at 77']);
   });
 
-  it('takes turns with the others where there is one slot', async () => {
+  it('I22: a large item takes turns with the others when there is one slot', async () => {
     const { committer, sent, submit } = setup();
     for (const id of ['big-1', 'big-2']) committer.submit(item(id, [], LARGE));
     await submit('a');
@@ -92,7 +92,7 @@ describe('I22: an item of many bytes', () => {
 });
 
 describe('a batch', () => {
-  it('is everything that came in one turn, and nobody is told before it is durable', async () => {
+  it('a batch holds everything of one turn, and items are told only when it is durable', async () => {
     const { sent, told, submit } = setup();
     await submit('a', 'b', 'c');
     expect(sent.map(({ ids }) => ids)).toEqual([['a', 'b', 'c']]);
@@ -101,7 +101,7 @@ describe('a batch', () => {
     expect(told).toEqual(['a committed at 77', 'b committed at 77', 'c committed at 77']);
   });
 
-  it('collects what comes while others are on their way', async () => {
+  it('items that arrive while a batch is in flight go together in the next batch', async () => {
     const { sent, submit } = setup({ slots: 2 });
     await submit('a');
     await submit('b');
@@ -111,7 +111,7 @@ describe('a batch', () => {
     expect(sent[1]!.ids).toEqual(['b', 'c', 'd']);
   });
 
-  it('goes beside another when it is full', async () => {
+  it('a full batch is sent beside another one', async () => {
     const { sent, submit } = setup({ slots: 3 });
     await submit('a');
     for (let index = 0; index < 255; index++) await submit(`e${index}`);
@@ -123,7 +123,7 @@ describe('a batch', () => {
     ]);
   });
 
-  it('does not wait for ever for one that takes its time, nor once more for the next', async () => {
+  it('a batch waits at most 10 ms for a slow one before it, and the next batch waits no longer', async () => {
     const { sent, submit, timers } = setup({ slots: 2 });
     await submit('a');
     await submit('b');
@@ -140,7 +140,7 @@ describe('a batch', () => {
     expect(sent[2]).toMatchObject({ batch: { slotId: 'slot-2' }, ids: ['c'] });
   });
 
-  it('waits for nobody once the runner is dead', async () => {
+  it('no batch is sent after the runner is dead', async () => {
     const { committer, sent, submit, timers } = setup({ slots: 2 });
     await submit('a');
     await submit('b');
@@ -149,13 +149,13 @@ describe('a batch', () => {
     expect(sent).toHaveLength(1);
   });
 
-  it('has at most 256 items', async () => {
+  it('a batch has at most 256 items', async () => {
     const { sent, submit } = setup({ slots: 10 });
     await submit(...Array.from({ length: 256 * 2 + 1 }, (_, n) => `e${n}`));
     expect(sent.map(({ ids }) => ids.length)).toEqual([256, 256]);
   });
 
-  it('has at most a megabyte unless one item alone is larger', async () => {
+  it('a batch has at most a megabyte, unless a single item is larger', async () => {
     const { committer, sent } = setup({ slots: 10 });
     const megabyte = 1024 * 1024;
     const sizes = [megabyte / 2, megabyte / 2 + 1, megabyte * 3, megabyte / 2, megabyte / 2];
@@ -165,7 +165,7 @@ describe('a batch', () => {
   });
 });
 
-it('sends a full batch at once, not at the end of the turn in which it became full', async () => {
+it('a full batch is sent at once, not at the end of its turn', async () => {
   const { committer, sent } = setup({ slots: 2 });
   for (let index = 0; index < 300; index++) committer.submit(item(`e${index}`));
   expect(sent.map(({ ids }) => ids.length)).toEqual([256]);
@@ -175,7 +175,7 @@ it('sends a full batch at once, not at the end of the turn in which it became fu
 });
 
 describe('a commit whose outcome is unknown', () => {
-  it('is sent again, identical and on the same slot, until the answer comes', async () => {
+  it('a commit with an unknown outcome is sent again unchanged on the same slot, until an answer comes', async () => {
     const { sent, told, timers, submit, observer } = setup({ slots: 2 });
     await submit('a', 'b');
     await sent[0]!.reply('unknown');
@@ -191,7 +191,7 @@ describe('a commit whose outcome is unknown', () => {
     expect(observer.counts.get('unknownCommitsResent')).toBe(2);
   });
 
-  it('had been applied if the journal has it already; the reply was lost, and with it the time', async () => {
+  it('an unknown commit that the journal already has counts as applied, without its time', async () => {
     const { sent, told, timers, submit } = setup();
     await submit('a');
     await sent[0]!.reply('unknown');
@@ -201,7 +201,7 @@ describe('a commit whose outcome is unknown', () => {
     expect(told).toEqual(['a committed at 0']);
   });
 
-  it('keeps its slot: what comes later waits or takes another', async () => {
+  it('an unknown commit keeps its slot, and later items wait or take another slot', async () => {
     const { sent, timers, submit } = setup();
     await submit('a');
     await sent[0]!.reply('unknown');
@@ -213,7 +213,7 @@ describe('a commit whose outcome is unknown', () => {
 });
 
 describe('a commit that fails', () => {
-  it('for a passing reason is sent again', async () => {
+  it('a commit that failed for a temporary reason is sent again', async () => {
     const { sent, told, timers, submit } = setup();
     await submit('a');
     await sent[0]!.reply('retry');
@@ -223,7 +223,7 @@ describe('a commit that fails', () => {
     expect(told).toEqual(['a committed at 77']);
   });
 
-  it('by its data is halved until the culprit stands alone', async () => {
+  it('a batch with bad data is halved until the bad item is alone', async () => {
     const { sent, told, submit, observer } = setup();
     await submit('a', 'bad', 'c', 'd');
     for (let index = 0; index < sent.length; index++) {
@@ -239,7 +239,7 @@ describe('a commit that fails', () => {
     expect(observer.counts.get('poisonIsolated')).toBe(1);
   });
 
-  it('on a journal key that nobody here had sent means that somebody else has the execution now', async () => {
+  it('a duplicate journal key that was not sent from here means that another runner has the execution', async () => {
     const { sent, told, submit } = setup();
     await submit('a', 'b');
     await sent[0]!.reply('alreadyApplied');
@@ -250,7 +250,7 @@ describe('a commit that fails', () => {
 });
 
 describe('an unknown outcome that meets a journal key', () => {
-  it('is bisected when the row there is not ours: the others were never written', async () => {
+  it('an unknown batch is bisected when the existing row is not ours, because the rest was not written', async () => {
     const { sent, told, journal, submit, timers } = setup();
     journal.isOurs = false;
     await submit('a', 'b');
@@ -264,7 +264,7 @@ describe('an unknown outcome that meets a journal key', () => {
 });
 
 describe('a dead fence', () => {
-  it('means that nothing was applied: nobody is told, and the loss is reported', async () => {
+  it('a dead fence applies nothing: no item is told, and the loss is reported', async () => {
     const { sent, told, fence, submit, observer } = setup();
     await submit('a', 'b');
     await sent[0]!.reply('fenced');
@@ -273,7 +273,7 @@ describe('a dead fence', () => {
     expect(observer.counts.get('zombieWritesRejected')).toBe(2);
   });
 
-  it('ends everything: what is pending is forgotten, what is in flight is not listened to', async () => {
+  it('a dead fence drops pending items, and ignores the answers of those in flight', async () => {
     const { committer, sent, told, submit } = setup();
     await submit('a');
     await submit('b');

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { HeldBytes } from './held-bytes.ts';
 
-it('those who wait go on when their tenant has room, the longest first, each once', () => {
+it('waiting executions of a tenant with room continue, oldest first and once each', () => {
   const bytes = new HeldBytes<string>((ofTenant, ofAll) => ofTenant < 10 && ofAll < 20);
   bytes.add('a', 10);
   bytes.wait('a', 'first');
@@ -13,7 +13,7 @@ it('those who wait go on when their tenant has room, the longest first, each onc
   expect([bytes.ready(), bytes.ready()]).toEqual([['first', 'second'], []]);
 });
 
-it('what all hold together counts too, and bytes that are given back are gone', () => {
+it('the bytes of all tenants count as well, and released bytes no longer count', () => {
   const bytes = new HeldBytes<string>((ofTenant, ofAll) => ofTenant < 10 && ofAll < 20);
   for (const tenant of ['a', 'b', 'c']) bytes.add(tenant, 7);
   expect(bytes.hasRoom('d')).toBe(false);

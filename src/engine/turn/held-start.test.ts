@@ -21,14 +21,14 @@ function written(turn: Turn) {
   return events;
 }
 
-describe('a start that was held', () => {
-  it('is one row with an end of the same moment', () => {
+describe('a held start', () => {
+  it('a held start and an end of the same moment become one row', () => {
     expect(written(turnWith([END], { ends: true }))).toEqual([
       { ...START, facts: '[{"type":"ExecutionStarted"},{"type":"ExecutionFailed"}]' },
     ]);
   });
 
-  it('stays a row of its own before everything else', () => {
+  it('a held start stays a row of its own before any other event', () => {
     const later = { ...END, at: 8 };
     const starting = { ...END, inputs: '{"b":{}}' };
     expect(written(turnWith([later], { ends: true }))).toEqual([START, later]);
@@ -39,7 +39,7 @@ describe('a start that was held', () => {
   });
 });
 
-describe('a start whose first result takes its time', () => {
+describe('a held start whose first result is slow', () => {
   function holding(count: number) {
     const timers = handTimers();
     const written: Resident[] = [];
@@ -49,7 +49,7 @@ describe('a start whose first result takes its time', () => {
     return { held, timers, written, residents };
   }
 
-  it('is written soon where few are held', () => {
+  it('a held start is written soon when few are held', () => {
     const { timers, written, residents } = holding(63);
     timers.advance(19);
     expect(written).toEqual([]);
@@ -57,7 +57,7 @@ describe('a start whose first result takes its time', () => {
     expect(written).toEqual(residents);
   });
 
-  it('waits longer where many are, and not for ever', () => {
+  it('a held start waits longer when many are held, but not forever', () => {
     const { timers, written, residents } = holding(64);
     timers.advance(199);
     expect(written).toEqual([]);
@@ -65,7 +65,7 @@ describe('a start whose first result takes its time', () => {
     expect(written).toEqual(residents);
   });
 
-  it('is not one of many when most have had their result', () => {
+  it('a held start does not wait longer when most of the held starts have had their result', () => {
     const { timers, written, residents } = holding(64);
     const [first, ...rest] = residents;
     first!.takeHeldStart();
@@ -73,7 +73,7 @@ describe('a start whose first result takes its time', () => {
     expect(written).toEqual(rest);
   });
 
-  it('is written once, and the next one as soon again', () => {
+  it('a held start is written once, and the next one is written as soon', () => {
     const { held, timers, written, residents } = holding(1);
     timers.advance(20);
     residents[0]!.takeHeldStart();
@@ -83,7 +83,7 @@ describe('a start whose first result takes its time', () => {
     expect(written).toEqual([residents[0], next]);
   });
 
-  it('is not written by a runner that stops', () => {
+  it('a held start is not written by a runner that stops', () => {
     const { held, timers, written } = holding(64);
     timers.advance(20);
     held.stop();

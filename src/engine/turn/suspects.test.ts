@@ -11,7 +11,7 @@ describe('what is claimed beside suspects', () => {
     { here: crashed(3), max: 3, most: 1, why: 'one runs alone' },
     { here: crashed(2), max: 2, most: 1, why: 'the second crash leaves only one chance' },
     { here: crashed(2), max: 1, most: 1, why: 'the second crash leaves none' },
-  ])('at most $most crashes: $why', ({ here, max, most }) => {
+  ])('executions with at most $most crashes are claimed: $why', ({ here, max, most }) => {
     expect(mostCrashesBeside(here, max)).toBe(most);
   });
 });

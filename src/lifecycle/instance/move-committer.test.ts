@@ -53,8 +53,8 @@ function item(instanceId: string, { generation = 'g1', bytes = 10 } = {}): MoveI
   return { generation, move, bytes, messages: [], deliveries: [], reactionsSettled: [] };
 }
 
-describe('moves share a statement', () => {
-  it('and each hears what became of itself', async () => {
+describe('moves in one statement', () => {
+  it('each move in a shared statement gets its own outcome', async () => {
     const { sent, told, submit } = setup();
     await submit(item('a'), item('b'));
     expect(sent.map(({ refs }) => refs)).toEqual([['a', 'b']]);
@@ -62,7 +62,7 @@ describe('moves share a statement', () => {
     expect(told).toEqual(['a overtaken', 'b applied']);
   });
 
-  it('but not those that were decided with another generation', async () => {
+  it('moves decided with different generations do not share a statement', async () => {
     const { sent, submit } = setup();
     await submit(item('a'), item('b', { generation: 'g2' }));
     expect(sent.map(({ generation, refs }) => [generation, refs])).toEqual([
@@ -71,7 +71,7 @@ describe('moves share a statement', () => {
     ]);
   });
 
-  it('up to a size, and three at a time; the rest waits for a free place', async () => {
+  it('a statement is limited in size, and at most three run at a time while the rest waits', async () => {
     const { sent, submit } = setup();
     const big = { bytes: 900_000 };
     await submit(item('a', big), item('b', big), item('c', big), item('d', big), item('e'));
@@ -81,22 +81,22 @@ describe('moves share a statement', () => {
   });
 });
 
-describe('when the statement goes wrong', () => {
-  it('another generation writes nothing, and all are told to decide again', async () => {
+describe('a statement of moves that fails', () => {
+  it('an outdated generation writes nothing, and all moves must be decided again', async () => {
     const { sent, told, submit } = setup();
     await submit(item('a'), item('b'));
     await sent[0]!.outdated();
     expect(told).toEqual(['a outdated', 'b outdated']);
   });
 
-  it('a lost reply is not taken for either', async () => {
+  it('a lost reply gives the outcome unknown', async () => {
     const { sent, told, submit } = setup();
     await submit(item('a'));
     await sent[0]!.fail('unknown');
     expect(told).toEqual(['a unknown']);
   });
 
-  it('bad data is found by halving, and the others do not pay for it', async () => {
+  it('bad data is found by halving, and the other moves are applied', async () => {
     const { sent, told, submit } = setup();
     await submit(item('a'), item('bad'));
     await sent[0]!.fail('data');

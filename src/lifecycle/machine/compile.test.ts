@@ -25,10 +25,10 @@ function spoilt(spoiling: Spoiling): { definition: Json; policies: Json } {
 const told = (problems: readonly Problem[]): string[] =>
   problems.map(({ code, path, severity }) => `${severity === undefined ? '' : 'warning '}${code} ${path}`);
 
-describe('a lifecycle that is right', () => {
+describe('a valid lifecycle', () => {
   const { machine, rows, problems } = compileLifecycle(loan(), loanPolicies());
 
-  it('has no problems, and its names are resolved', () => {
+  it('a valid lifecycle has no problems, and its names are resolved', () => {
     expect(problems).toEqual([]);
     expect([...machine!.states.keys()]).toEqual(['draft', 'submitted', 'approved', 'rejected']);
     expect(machine!.states.get('submitted')!.timeout).toEqual({
@@ -46,7 +46,7 @@ describe('a lifecycle that is right', () => {
     ]);
   });
 
-  it('becomes rows', () => {
+  it('a lifecycle becomes rows', () => {
     expect(rows).toMatchObject({ env: 'prod', name: 'loan', checksum: machine!.checksum });
     expect(JSON.parse(rows!.definition)).toEqual(loan());
     expect(JSON.parse(rows!.policies!)).toEqual(loanPolicies());
@@ -82,7 +82,7 @@ describe('a lifecycle that is right', () => {
     ]);
   });
 
-  it('has the same checksum whatever the order of keys, and another one when anything changes', () => {
+  it('the checksum does not depend on the order of keys, and changes with any other change', () => {
     const reversed = Object.fromEntries(Object.entries(loan()).reverse());
     expect(compileLifecycle({ $schema: 'x', ...reversed }, { $schema: 'y', ...loanPolicies() }).machine!.checksum).toBe(
       machine!.checksum,
@@ -91,7 +91,7 @@ describe('a lifecycle that is right', () => {
     expect(new Set([machine!.checksum, ...others.map((other) => other.machine!.checksum)]).size).toBe(3);
   });
 
-  it('finds an event by name, id and code, and gives it the same id in every version', () => {
+  it('an event is found by name, id and code, and has the same id in every version', () => {
     const { id } = machine!.events.get('approve')!;
     expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
     for (const key of ['approve', id, id.toUpperCase(), 1003, '1003']) {
@@ -107,7 +107,7 @@ describe('a lifecycle that is right', () => {
     expect(compileLifecycle({ ...loan(), env: 'test' }).machine!.events.get('approve')!.id).not.toBe(id);
   });
 
-  it('takes policies of a state, without a condition, and events without a code', () => {
+  it('policies of a state, policies without a condition and events without a code are accepted', () => {
     const definition = { ...loan(), events: { submit: {}, remind: {}, approve: {}, reject: {} } };
     const on = { state: 'approved' };
     const policies = [{ name: 'tell', on, routes: [{ hook: 'tell', consumers: ['crm'] }] }];
@@ -121,7 +121,7 @@ describe('a lifecycle that is right', () => {
   });
 });
 
-describe('a definition that is wrong', () => {
+describe('an invalid definition', () => {
   const timeout = '/definition/states/submitted/timeout';
   const long = 'x'.repeat(201);
 
@@ -203,11 +203,11 @@ describe('a definition that is wrong', () => {
     ['states that are none', { '/definition/states': 7 }, expect.arrayContaining(['WRONG_TYPE /definition/states'])],
     ['events that are none', { '/definition/events': null }, ['WRONG_TYPE /definition/events']],
     ['a bad env', { '/definition/env': 'pr/od' }, expect.arrayContaining(['BAD_FORMAT /definition/env'])],
-  ])('%s', (_, spoiling, expected) => {
+  ])('an invalid definition is refused: %s', (_, spoiling, expected) => {
     expect(told(compileLifecycle(spoilt(spoiling).definition).problems)).toEqual(expected);
   });
 
-  it('suggests what was meant', () => {
+  it('a misspelt name is refused with a suggestion', () => {
     const { definition } = spoilt({ '/definition/initial': 'drft', '/definition/transitions/1/on': 'ping' });
     expect(compileLifecycle(definition).problems.slice(0, 2)).toMatchObject([
       { message: 'unknown state `drft`', suggestion: 'did you mean `draft`?' },
@@ -215,12 +215,12 @@ describe('a definition that is wrong', () => {
     ]);
   });
 
-  it('cuts a name that is too long to be shown', () => {
+  it('a name that is too long is cut in the message', () => {
     const { problems } = compileLifecycle({ ...loan(), initial: long });
     expect(problems.at(-1)!.message).toBe(`unknown state \`${'x'.repeat(40)}…\``);
   });
 
-  it('warns of what is odd, and takes it', () => {
+  it('an odd definition is accepted with warnings', () => {
     const { definition } = spoilt({
       '/definition/states/approved': {},
       '/definition/states/waiting': { timeout: { after: '1h', event: 'tick', mode: 'repeat' } },
@@ -247,13 +247,13 @@ describe('a definition that is wrong', () => {
     ['a list', []],
     ['a function', () => 1],
     ['a key after the prototype', JSON.parse('{"__proto__":{}}')],
-  ])('%s is refused, not thrown', (_, definition) => {
+  ])('a definition that is %s is refused, and nothing is thrown', (_, definition) => {
     const { machine, rows, problems } = compileLifecycle(definition);
     expect([machine, rows]).toEqual([null, null]);
     expect(problems.length).toBeGreaterThan(0);
   });
 
-  it('refuses more than it can compile in a moment', () => {
+  it('a definition too large to compile quickly is refused', () => {
     const many = Object.fromEntries(Array.from({ length: 1_001 }, (_, index) => [`s${index}`, {}]));
     const transitions = Array.from({ length: 20_001 }, () => 1);
     const { problems } = compileLifecycle({ ...loan(), states: many, events: many, transitions });
@@ -261,7 +261,7 @@ describe('a definition that is wrong', () => {
   });
 });
 
-describe('policies that are wrong', () => {
+describe('invalid policies', () => {
   const first = '/policies/policies/0';
   const other = { name: 'other', on: { transition: {} }, routes: [{ workflow: 'w' }] };
 
@@ -326,12 +326,12 @@ describe('policies that are wrong', () => {
       ['TOO_MANY_ROUTES /policies/policies'],
     ],
     ['something else', { '/policies': 7 }, ['WRONG_TYPE /policies']],
-  ])('%s', (_, spoiling, expected) => {
+  ])('invalid policies are refused: %s', (_, spoiling, expected) => {
     const { definition, policies } = spoilt(spoiling);
     expect(told(compileLifecycle(definition, policies).problems)).toEqual(expected);
   });
 
-  it('judges a file of policies alone without the names of the machine', () => {
+  it('a file of policies alone is checked without the names of the machine', () => {
     expect(checkPolicies(loanPolicies())).toEqual([]);
     const { policies } = spoilt({ [`${first}/on`]: { state: 'whatever' }, [`${first}/when`]: '1 +' });
     expect(told(checkPolicies(policies))).toEqual(['BAD_CONDITION /policies/0/when']);

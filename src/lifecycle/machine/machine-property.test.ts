@@ -89,7 +89,7 @@ function expected(written: Written, instance: Instance, event: string, byTimeout
 
 const steps = fc.array(fc.record({ event: fc.nat(), wait: fc.integer({ min: 0, max: 20_000 }) }), { maxLength: 25 });
 
-it('random machines do what their definition says, trigger by trigger', () => {
+it('random machines follow their definition, trigger by trigger', () => {
   fc.assert(
     fc.property(machines, steps, (written, triggers) => {
       const { machine } = compileLifecycle({ env: 'test', name: 'random', initial: 's0', ...written });
@@ -119,7 +119,7 @@ it('random machines do what their definition says, trigger by trigger', () => {
   );
 });
 
-it('random machines can be drawn, always in the same way', () => {
+it('random machines can be drawn, and always look the same', () => {
   fc.assert(
     fc.property(machines, (written) => {
       const { machine } = compileLifecycle({ env: 'test', name: 'random', initial: 's0', ...written });

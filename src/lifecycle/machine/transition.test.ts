@@ -15,7 +15,7 @@ function decide(instance: Instance, trigger: Trigger) {
 }
 
 describe('a trigger', () => {
-  it('moves an instance that does not exist yet from the initial state', () => {
+  it('a trigger moves a new instance from the initial state', () => {
     const { fact, emissions, notices } = decide(
       instanceIn('draft', { revision: 0 }),
       triggerOf('submit', { payload: {} }),
@@ -34,11 +34,11 @@ describe('a trigger', () => {
     expect(notices).toEqual([]);
   });
 
-  it.each(['approve', 1003, '1003'])('is found by %s', (event) => {
+  it.each(['approve', 1003, '1003'])('a trigger finds its event by %s', (event) => {
     expect(decide(instanceIn('submitted'), triggerOf(event)).fact).toMatchObject({ to: 'approved', dueAt: null });
   });
 
-  it('of an unknown event is rejected, with a suggestion where there is one', () => {
+  it('a trigger of an unknown event is rejected, with a suggestion if a name is close', () => {
     const { fact, notice } = decide(instanceIn('draft'), triggerOf('sumbit'));
     expect(fact).toBeUndefined();
     expect(notice).toMatchObject({ kind: 'TransitionRejected', details: { reason: 'UNKNOWN_EVENT', event: 'sumbit' } });
@@ -48,7 +48,7 @@ describe('a trigger', () => {
     );
   });
 
-  it('that the state does not allow is rejected, and the notice says what is possible', () => {
+  it('a trigger that the state does not allow is rejected, with the events that are allowed', () => {
     const { fact, emissions, notice } = decide(instanceIn('draft'), triggerOf('approve'));
     expect([fact, emissions]).toEqual([undefined, []]);
     expect(notice).toEqual({
@@ -72,7 +72,7 @@ describe('a trigger', () => {
     expect(decide(instanceIn('gone'), triggerOf('reject')).notice!.kind).toBe('TransitionRejected');
   });
 
-  it('that leads where the instance is already changes nothing, unless it does not exist', () => {
+  it('a trigger into the current state changes nothing, and is rejected for a new instance', () => {
     expect(decide(instanceIn('approved'), triggerOf('approve')).notice).toMatchObject({
       kind: 'NoOpAlreadyInState',
       message: '`approve` changes nothing: `loan-1` is in the state `approved` already',
@@ -91,7 +91,7 @@ describe('a trigger', () => {
 });
 
 describe('the policies of a transition', () => {
-  it('send their routes in order when the condition holds', () => {
+  it('a policy sends its routes in order when its condition holds', () => {
     const { emissions } = decide(instanceIn('draft'), triggerOf('submit', { payload: { amount: 5_000 } }));
     expect(emissions.slice(1)).toEqual([
       {
@@ -106,7 +106,7 @@ describe('the policies of a transition', () => {
     ]);
   });
 
-  it('send nothing when it cannot be evaluated, say so, and the transition stands', () => {
+  it('a policy whose condition cannot be evaluated sends nothing and is reported; the transition stands', () => {
     const { fact, emissions, notice } = decide(instanceIn('draft'), triggerOf('submit'));
     expect(fact).toMatchObject({ to: 'submitted' });
     expect(emissions).toHaveLength(1);
@@ -116,7 +116,7 @@ describe('the policies of a transition', () => {
     });
   });
 
-  it('see payload, instance and transition', () => {
+  it('a policy reads payload, instance and transition', () => {
     const when = [
       'payload.size === 3',
       'instance.externalRef === "loan-1" && instance.env === "prod" && instance.definition === "loan"',
@@ -131,7 +131,7 @@ describe('the policies of a transition', () => {
     expect(transition(all, instanceIn('draft'), trigger, { now }).emissions).toHaveLength(2);
   });
 
-  it('of a state apply when it is entered, and not when an instance stays in it', () => {
+  it('a policy of a state applies when the state is entered, not when the instance stays in it', () => {
     const transitions = [
       ...(loan().transitions as Json[]),
       { from: 'submitted', on: 'renew', to: 'submitted', reenter: true },
@@ -151,13 +151,13 @@ describe('the policies of a transition', () => {
 describe('a timeout', () => {
   const fired = (count: number) => triggerOf('remind', { cause: { type: 'timeout', state: 'submitted', count } });
 
-  it('is due so long after the entry, and says what it will trigger', () => {
+  it('a timeout is due after its delay from the entry, and names the event it triggers', () => {
     expect(timeoutOf(machine, instanceIn('submitted'))).toEqual({ event: 'remind', count: 1, dueAt: 1_000 + 2 * DAY });
     expect(timeoutOf(machine, instanceIn('draft'))).toBeNull();
     expect(timeoutOf(machine, instanceIn('gone'))).toBeNull();
   });
 
-  it('repeats from firing to firing, up to its end', () => {
+  it('a repeating timeout counts from firing to firing, up to its maximum', () => {
     let instance = instanceIn('submitted');
     const due: (number | null)[] = [];
     for (let at = 10 * DAY; timeoutOf(machine, instance) !== null; at += 10 * DAY) {
@@ -171,19 +171,19 @@ describe('a timeout', () => {
     expect(instance).toMatchObject({ stateSince: 1_000, timeoutsFired: 3 });
   });
 
-  it('is not put off by an event that stays in the state', () => {
+  it('an event that stays in the state does not postpone the timeout', () => {
     const second = instanceIn('submitted', { timeoutsFired: 1, dueAt: 77 });
     expect(decide(second, triggerOf('remind')).fact).toMatchObject({ stateSince: 1_000, timeoutsFired: 1, dueAt: 77 });
     const over = instanceIn('submitted', { timeoutsFired: 3 });
     expect(decide(over, triggerOf('remind')).fact).toMatchObject({ dueAt: null });
   });
 
-  it('keeps to its plan when nobody knows when it was last due', () => {
+  it('a timeout without a known last due time follows its original plan', () => {
     const second = instanceIn('submitted', { timeoutsFired: 1, dueAt: null });
     expect(timeoutOf(machine, second)).toMatchObject({ count: 2, dueAt: 1_000 + 4 * DAY });
   });
 
-  it('fires once unless it says otherwise, and without end unless there is a most', () => {
+  it('a timeout fires once by default, and a repeating timeout without a maximum never ends', () => {
     const withTimeout = (timeout: Json) =>
       machineOf({ ...loan(), states: { ...(loan().states as object), submitted: { timeout } } });
     const once = withTimeout({ after: '1s', event: 'remind' });
@@ -193,7 +193,7 @@ describe('a timeout', () => {
     expect(facts[0]).toMatchObject({ timeoutsFired: 901, dueAt: now + 5_000 });
   });
 
-  it('begins anew with a transition that says so', () => {
+  it('a transition with reenter restarts the timeout', () => {
     const transitions = (loan().transitions as { on: string }[]).map((each) =>
       each.on === 'remind' ? { ...each, reenter: true } : each,
     );
@@ -202,7 +202,7 @@ describe('a timeout', () => {
     expect(facts[0]).toMatchObject({ stateSince: now, timeoutsFired: 0, dueAt: now + 2 * DAY });
   });
 
-  it('leaves a state without one alone', () => {
+  it('a state without a timeout is not affected by timeouts', () => {
     const transitions = [...(loan().transitions as Json[]), { from: 'draft', on: 'remind', to: 'draft' }];
     const { facts } = transition(machineOf({ ...loan(), transitions }), instanceIn('draft'), fired(1), { now });
     expect(facts[0]).toMatchObject({ stateSince: 1_000, timeoutsFired: 0, dueAt: null });

@@ -21,7 +21,7 @@ function machine(transitions: [from: string, on: string, to: string][], states: 
 }
 
 describe('Mermaid', () => {
-  it('has every state and transition, and marks where an instance is', () => {
+  it('the Mermaid diagram has every state and transition, and marks the state of an instance', () => {
     expect(lifecycleMermaid(machineOf(loan()), { current: 'submitted' })).toBe(`stateDiagram-v2
   direction LR
   [*] --> draft
@@ -36,7 +36,7 @@ describe('Mermaid', () => {
 `);
   });
 
-  it('gives names that Mermaid would misread another id, and escapes them', () => {
+  it('names that Mermaid would misread get another id, and are escaped', () => {
     const odd = machine([['end', 'a;b', 'in "review": <x>']]);
     expect(lifecycleMermaid(odd, { current: 'nowhere' })).toBe(`stateDiagram-v2
   direction LR
@@ -53,17 +53,17 @@ describe('the labels of timeouts', () => {
     [{ after: '90m', event: 'e' }, 'e (after 90m)'],
     [{ after: '1500ms', event: 'e', mode: 'repeat' }, 'e (every 1500ms)'],
     [{ after: '1h', event: 'e', mode: 'repeat', interval: '30s' }, 'e (after 1h, then every 30s)'],
-  ])('%j', (timeout, label) => {
+  ])('the label of a timeout: %j', (timeout, label) => {
     expect(lifecycleMermaid(machine([['a', 'e', 'a']], { a: { timeout } }))).toContain(`a --> a : ${label}`);
   });
 
-  it('use the largest unit that fits', () => {
+  it('the label of a timeout uses the largest unit that fits', () => {
     expect([172_800_000, 3_600_000, 60_000, 61_000, 1].map(durationText)).toEqual(['2d', '1h', '1m', '61s', '1ms']);
   });
 });
 
-describe('the picture', () => {
-  it('escapes every name, and cuts long ones but keeps them as a title', () => {
+describe('the SVG picture', () => {
+  it('the picture escapes every name, and cuts long names but keeps them as a title', () => {
     const long = `<script>&"'${'x'.repeat(60)}`;
     const svg = lifecycleSvg(machine([[long, 'go\uFFFF', '承認']]), { current: '承認' });
     expect(svg).not.toContain('<script>');
@@ -72,13 +72,13 @@ describe('the picture', () => {
     expect(svg.match(/class="state current"/g)).toHaveLength(1);
   });
 
-  it('draws a final state with two frames, and a loop above its state', () => {
+  it('the picture draws a final state with two frames, and a loop above its state', () => {
     const svg = lifecycleSvg(machineOf(loan()));
     expect(svg.match(/class="inner"/g)).toHaveLength(2);
     expect(svg).toContain('>remind (every 2d, 3×)</text>');
   });
 
-  it('has room for every text: no two boxes or labels lie on each other', () => {
+  it('no two boxes or labels of the picture overlap', () => {
     const busy = machine([
       ['new', 'pay', 'paid'],
       ['new', 'cancel', 'cancelled'],
@@ -113,11 +113,11 @@ describe('the picture', () => {
     }
   });
 
-  it('of a single state comes too', () => {
+  it('a machine with a single state can be drawn', () => {
     expect(layOut(machine([['a', 'again', 'a']])).boxes.size).toBe(1);
   });
 
-  it('of a very large machine still comes, with straight arrows', () => {
+  it('a very large machine can be drawn, with straight arrows', () => {
     const size = 200;
     const names = Array.from({ length: size }, (_, index) => `s${index}`);
     const along = names.slice(1).map((name, index): [string, string, string] => [names[index]!, 'next', name]);
