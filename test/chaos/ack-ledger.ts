@@ -1,5 +1,5 @@
-// What was acknowledged, on disk before anybody counts on it: one JSON line each, fsynced. At the end it is read back from
-// the file, so that the check knows no more than a client that kept a diary would (I1).
+// The acknowledgements, on disk before anybody counts on them: one JSON line each, fsynced. At the end they are read back from
+// the file, so that the check knows no more than a client that kept a diary would know (I1).
 
 import { type FileHandle, open, readFile } from 'node:fs/promises';
 import type { Json } from '../../src/core/json/json.ts';

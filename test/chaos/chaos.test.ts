@@ -1,5 +1,5 @@
-// A minute of bad weather with a fixed seed: runners killed and paused, the database restarted, connections cut at exact
-// places. Longer: `npm run chaos -- --minutes N --seed S`.
+// A minute of faults with a fixed seed: runners are killed and paused, the database is restarted, and connections are cut at
+// exact places. A longer run: `npm run chaos -- --minutes N --seed S`.
 
 import { expect, it } from 'vitest';
 import { runChaos } from './chaos.ts';
@@ -14,7 +14,7 @@ it('the engine keeps every promise in a storm of crashes, zombies, restarts and 
   const report = await runChaos({ seed: 'a pawl holds', stormMs: STORM_MS });
   console.log(formatReport(report));
   expect(violationLines(report.violations)).toEqual([]);
-  // A storm without wind proves nothing.
+  // A storm without faults proves nothing.
   expect(report.kills).toBeGreaterThan(3);
   expect(report.pauses).toBeGreaterThan(1);
   expect(Object.values(report.restarts).reduce((sum, count) => sum + count)).toBeGreaterThan(0);

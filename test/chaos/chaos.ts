@@ -1,5 +1,6 @@
-// One run: database, proxy, sink and runners up; load in bad weather; then calm, and everything that was acknowledged must
-// come to its expected end; then the check. Same seed, same work and same faults; the timing is the machine's own.
+// One run: start the database, the proxy, the sink and the runners; put load on them while faults happen; then stop the faults,
+// and every acknowledged execution must end as expected; then check. The same seed gives the same work and the same faults; the
+// timing depends on the machine.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -29,21 +30,21 @@ export interface ChaosOptions {
   readonly seed: string;
   /** How long the storm lasts. */
   readonly stormMs: number;
-  /** What runs the executions; absent: the native engine. */
+  /** The engine that runs the executions; absent: the native engine. */
   readonly driver?: OutsideDriver | undefined;
   readonly runners?: number;
   readonly startsPerSecond?: number | undefined;
   readonly leaseMs?: number;
-  /** How long everything may take to end once it is calm. */
+  /** How long all executions may take to end after the last fault. */
   readonly healMs?: number;
-  /** False: the same work in good weather, to see that the expectations are right. */
+  /** False: the same work without faults, to see that the expectations are right. */
   readonly faults?: boolean;
   readonly onProgress?: (step: string) => void;
 }
 
 const STRAGGLING_AFTER_MS = 10_000;
 
-/** The other engines take a step in tens or hundreds of milliseconds: more work would only wait. */
+/** The other engines take tens or hundreds of milliseconds for a step, so more work would only wait. */
 const USUAL = {
   native: { runners: 4, startsPerSecond: 8 },
   temporal: { runners: 3, startsPerSecond: 2 },
@@ -143,7 +144,7 @@ async function play(options: ChaosOptions, onClose: (closer: () => Promise<unkno
   };
 }
 
-/** Most questions about a violation begin with who owned the execution then. */
+/** Most questions about a violation begin with who owned the execution at that time. */
 async function withOwners(violation: Violation, evidence: Evidence): Promise<Violation> {
   if (violation.executionId === null) return violation;
   return { ...violation, owners: await evidence.ownerChanges(violation.executionId) };
@@ -165,7 +166,10 @@ async function openLedger(onClose: (closer: () => Promise<unknown>) => void): Pr
   return ledger;
 }
 
-/** Nothing is live any more, or time is up: then the check tells what is left. What takes long is told at once. */
+/**
+ * Returns when no execution is live any more, or when time is up; then the check reports what is left. Slow executions are
+ * reported at once.
+ */
 async function hasEnded(evidence: Evidence, giveUpAt: number, tell: (step: string) => void): Promise<void> {
   const tellAt = Date.now() + STRAGGLING_AFTER_MS;
   let told = false;

@@ -1,6 +1,7 @@
-// What the outside world saw: no effect without a recorded start (I2), no recorded end without its effect (I1), and keys that
-// are stable for a node and shared by no two (I7). An attempt runs again only after its runner was declared dead, or told it to
-// stop because its own time to stop was over (I4, I23). A lost reply, a cut connection or a stop in good time is no reason.
+// What the outside world saw: no effect without a recorded start (I2), no recorded end without its effect (I1), and keys that are
+// stable for a node and shared by no two nodes (I7). An attempt may run again only after its runner was declared dead, or after
+// its runner told the attempt to stop because the runner's own time to stop was over (I4, I23). A lost reply, a cut connection or
+// a stop in good time is no reason.
 
 import type { Effect } from './effect-action.ts';
 import type { ExecutionRecord } from './evidence.ts';
@@ -8,13 +9,13 @@ import type { Violation } from './violation.ts';
 
 const ACTIONS_OUTSIDE = new Set(['Succeeded', 'Failed', 'RetriableFailure']);
 
-/** Why an attempt may have begun twice. */
+/** The reasons why an attempt may have begun twice. */
 export interface Excuses {
   /** Names of runners that were declared dead at least once. */
   readonly deadRunners: ReadonlySet<string>;
-  /** `runner execution:node:attempt` of what a stopping runner broke off. */
+  /** `runner execution:node:attempt` of the attempts that a stopping runner broke off. */
   readonly toldToStop: ReadonlySet<string>;
-  /** Another engine gave the attempts out: it does so again whenever an answer or a heartbeat is lost. */
+  /** Another engine handed out the attempts. It does so again whenever an answer or a heartbeat is lost. */
   readonly isForeign: boolean;
 }
 
@@ -39,7 +40,8 @@ export function checkEffects(
     const starts = generations.filter(
       (start) => start.nodeId === nodeId && (attempt ?? start.attempt) === start.attempt,
     );
-    // Its runner may have gone before the start was written, and the execution been stopped before anybody began it again.
+    // The runner may have died before the start was written, and the execution may have been stopped before another runner began
+    // it.
     const beganInVain = generations.length === 0 && mayRunAgain(effect);
     if (starts.length === 0 && !beganInVain)
       report('I2', `${nodeId}, attempt ${attempt ?? '?'}, ran and was never started`, { effect, journal });
@@ -48,7 +50,7 @@ export function checkEffects(
       report('I7', `${nodeId} ran under the key ${key}, not ${keys}`, effect);
   }
   for (const [what, repeats] of Map.groupBy(effects, ({ key, attempt }) => `${key}, attempt ${attempt}`)) {
-    // In the order in which they began: what a process sends that was paused in the middle of it arrives after its successor's.
+    // In the order in which the attempts began: an effect sent by a paused process arrives after the effect of its successor.
     const begun = repeats.toSorted((a, b) => (a.begunAt ?? 0) - (b.begunAt ?? 0));
     const idle = begun.slice(0, -1).find((effect) => !mayRunAgain(effect));
     if (idle !== undefined) report('I4', `${what} ran again although ${idle.runner} was never declared dead`, repeats);

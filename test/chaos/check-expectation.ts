@@ -1,5 +1,5 @@
-// Against the expected ledger: how an execution ended, which attempts each of its nodes took, and what came out (I1, I3, I13,
-// I14). A join that fired twice, or on half of its branches, shows as an attempt too many or as a wrong sum.
+// Compares an execution with the expected ledger: how it ended, which attempts each of its nodes took, and what the outputs are
+// (I1, I3, I13, I14). A join that fired twice, or with half of its branches, shows as one attempt too many or as a wrong sum.
 
 import type { ExecutionRecord } from './evidence.ts';
 import type { Violation } from './violation.ts';
@@ -50,7 +50,7 @@ export function checkExpectation(
   return violations;
 }
 
-/** By the journal's times; null: it never slept, which the attempts have told already. */
+/** By the times of the journal; null: the node never slept, which the check of the attempts has reported already. */
 function sleptMs({ journal }: ExecutionRecord, node: number): number | null {
   const from = journal.find(({ facts }) => facts.some((fact) => fact.type === 'NodeSleeping' && fact.node === node));
   const to = journal.find(({ facts }) => facts.some((fact) => fact.type === 'NodeSucceeded' && fact.node === node));

@@ -1,5 +1,5 @@
-// The journal by itself: without holes or repeats (I4, I5), every attempt's end once and with its row (I3), timers never
-// early (I8), one end (I13).
+// The journal alone: no holes and no repeats (I4, I5), the end of every attempt once and with its row (I3), no early timer (I8),
+// one end (I13).
 
 import type { Fact } from '../../src/core/decider/fact.ts';
 import type { ExecutionRecord, JournalEntry } from './evidence.ts';
@@ -43,7 +43,7 @@ function sequenceProblems(journal: readonly JournalEntry[]): string[] {
   return problems;
 }
 
-/** One row per attempt that ended, and they agree. */
+/** Every attempt that ended has one row, and the row agrees with the journal. */
 function attemptProblems({ journal, attempts }: ExecutionRecord, nodeIds: readonly string[]): string[] {
   const ends = new Map<string, string>();
   const problems: string[] = [];
@@ -51,7 +51,7 @@ function attemptProblems({ journal, attempts }: ExecutionRecord, nodeIds: readon
     const status = ENDS_ATTEMPT.get(fact.type);
     if (status === undefined || !('attempt' in fact)) continue;
     const key = `${nodeIds[fact.node]} attempt ${fact.attempt}`;
-    // A retry that is called off while it waits: its attempt had ended before.
+    // A retry that is cancelled while it waits: its attempt had already ended.
     if (status === 'Cancelled' && ends.get(key) === 'RetriableFailure') continue;
     if (ends.has(key)) problems.push(`${key} ended twice: ${ends.get(key)}, then ${status}`);
     ends.set(key, status);

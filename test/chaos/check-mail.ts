@@ -1,4 +1,4 @@
-// What came from outside and was acknowledged: applied once, neither lost nor repeated (I10).
+// Mail from outside that was acknowledged is applied once, neither lost nor repeated (I10).
 
 import type { Fact } from '../../src/core/decider/fact.ts';
 import type { Ack } from './ack-ledger.ts';

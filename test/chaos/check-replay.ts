@@ -1,4 +1,4 @@
-// Replay equals live: folding the stored journal once more gives the outcome that was stored (I15).
+// Replay equals live: folding the stored journal again gives the stored outcome (I15).
 
 import { isDeepStrictEqual } from 'node:util';
 import type { Pawl } from '../../src/main.ts';

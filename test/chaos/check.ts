@@ -1,5 +1,5 @@
-// The check after the storm: what was acknowledged against what the database and the sink hold, by the numbers of the
-// invariants. The acknowledgements come from the ledger's file, the expectations from the work as it was drawn.
+// The check after the storm: compares the acknowledgements with the contents of the database and of the sink, by the numbers of
+// the invariants. The acknowledgements come from the file of the ledger, the expectations from the work as it was drawn.
 
 import { compileDefinition } from '../../src/core/definition/compile.ts';
 import type { JsonObject } from '../../src/core/json/json.ts';
@@ -31,12 +31,12 @@ export interface CheckInput {
 
 const CHUNK = 200;
 
-/** The nodes of each workflow, in the order in which facts number them. */
+/** The nodes of each workflow, in the order of their numbers in facts. */
 export function nodeIdsOf(definitions: readonly JsonObject[]): Map<string, readonly string[]> {
   return new Map(definitions.map(planOf).map(({ id, nodes }) => [id, nodes.map((node) => node.id)]));
 }
 
-/** Those that it begins with. */
+/** The nodes that each workflow begins with. */
 export function startNodesOf(definitions: readonly JsonObject[]): Map<string, readonly string[]> {
   return new Map(definitions.map(planOf).map(({ id, nodes, start }) => [id, start.map((index) => nodes[index]!.id)]));
 }
@@ -90,7 +90,10 @@ export async function check(input: CheckInput): Promise<Violation[]> {
   return violations;
 }
 
-/** By execution: what was asked for, and for the children what their parents' work says. */
+/**
+ * By execution: the expectation of the work that was started, and for children the expectation from the work of their
+ * parents.
+ */
 async function expectations({ acks, works, evidence }: CheckInput, violations: Violation[]) {
   const found = new Map<string, Expectation>();
   const workOf = new Map<string, string>();

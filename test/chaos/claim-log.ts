@@ -1,9 +1,9 @@
-// Who owned an execution, and when: written by the database itself in the transaction that changes the owner, so that it says
-// what was durable. The queue's row only knows its last owner, and the end of an execution deletes it.
+// Records who owned an execution, and when. The database itself writes the record in the transaction that changes the owner, so
+// it says what was durable. The row in the queue only knows the last owner, and the end of an execution deletes the row.
 
 import type { Ask } from './evidence.ts';
 
-/** One change of an execution's row in the queue. Without a runner: given back, parked, or gone. */
+/** One change of an execution's row in the queue. Without a runner: the execution was given back, parked, or has ended. */
 interface OwnerChange {
   readonly at: string;
   readonly state: number | null;
@@ -26,7 +26,7 @@ export async function keepClaimLog(ask: Ask): Promise<void> {
   );
 }
 
-/** By any runner, or by the named one. */
+/** Whether the execution was claimed by any runner, or by the named one. */
 export async function wasClaimed(ask: Ask, executionId: string, runner: string | null): Promise<boolean> {
   const [row] = await ask<{ found: boolean }>(
     `select exists (select from claim_log c join runners r on r.id = c.runner_id

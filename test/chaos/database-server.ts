@@ -1,5 +1,5 @@
-// The database of a run: a real PostgreSQL with fsync on, which can be restarted in a good way and in two bad ones. It comes
-// back in the same folder on the same port.
+// The database of a run: a real PostgreSQL with fsync on, which can be restarted in a good way and in two bad ways. It comes back
+// in the same folder and on the same port.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,7 +8,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type EmbeddedPostgres, startEmbedded } from '../../src/store/embedded/embedded.ts';
 import { lastingPorts } from '../support/lasting-port.ts';
 
-/** fast: clients are told, transactions rolled back. immediate: everybody out, recovery at the next start. kill: no word at all. */
+/**
+ * fast: clients are told, and transactions are rolled back. immediate: all connections are dropped, and the next start
+ * recovers. kill: no notice at all.
+ */
 export type RestartKind = 'fast' | 'immediate' | 'kill';
 
 export interface DatabaseServer {
@@ -18,7 +21,7 @@ export interface DatabaseServer {
   stop(): Promise<void>;
 }
 
-// By TCP alone, so that a proxy can stand in between.
+// TCP only, so that a proxy can stand in between.
 const SETTINGS = { max_connections: '250', shared_buffers: '64MB', unix_socket_directories: '' };
 const START_TRIES = 50;
 
@@ -43,7 +46,7 @@ export async function startDatabaseServer(): Promise<DatabaseServer> {
   };
 }
 
-/** Server processes that outlive a killed parent for a moment keep the memory that a new server refuses to share. */
+/** Server processes may outlive a killed parent for a moment and keep the shared memory, which a new server refuses to share. */
 async function startAgain(dataDir: string, port: number): Promise<EmbeddedPostgres> {
   for (let tries = 1; ; tries++) {
     try {

@@ -1,5 +1,5 @@
-// A short storm on each outside engine, with a real server that is killed and restarted too. Longer:
-// `npm run chaos -- --driver temporal|conductor --minutes N --seed S`.
+// A short storm on each outside engine, with a real server that is also killed and restarted. A longer run: `npm run chaos --
+// --driver temporal|conductor --minutes N --seed S`.
 
 import { describe, expect, it } from 'vitest';
 import { OUTSIDE_DRIVERS } from '../../src/store/external-port.ts';

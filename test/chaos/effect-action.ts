@@ -1,5 +1,5 @@
-// The action of the test workflows. It tells the sink first and works afterwards, so that a crash in between leaves an effect
-// without a result. Whether it fails depends on the attempt's number alone: the same attempt run again ends the same way.
+// The action of the test workflows. It first tells the sink and then works, so that a crash in between leaves an effect without a
+// result. Whether the action fails depends only on the number of the attempt: the same attempt run again ends the same way.
 
 import { z } from 'zod';
 import { defineAction } from '../../src/action/action.ts';
@@ -8,12 +8,15 @@ import { RetryableError, TerminalError } from '../../src/core/error/error.ts';
 export interface Effect {
   readonly executionId: string;
   readonly nodeId: string;
-  /** Null: told by a pipeline's HTTP task, which knows its key but not its number. */
+  /** Null: the effect came from an HTTP task of a pipeline, which knows its key but not its attempt number. */
   readonly attempt: number | null;
   readonly key: string;
-  /** The process that ran it; null: a pipeline's HTTP task does not tell. */
+  /** The process that ran the attempt; null: an HTTP task of a pipeline does not tell. */
   readonly runner: string | null;
-  /** When it began, by the clock that all processes share; null: not told. A paused process may send what it has begun much later. */
+  /**
+   * When the attempt began, by the clock that all processes share; null: not told. A paused process may send an effect much
+   * later than it began.
+   */
   readonly begunAt: number | null;
 }
 
@@ -27,7 +30,7 @@ export const createEffectAction = (runner: string) =>
       sink: z.string(),
       workMs: z.number(),
       value: z.number(),
-      /** Attempts that fail before one succeeds. */
+      /** How many attempts fail before one succeeds. */
       failTimes: z.number().default(0),
       terminal: z.boolean().default(false),
     }),

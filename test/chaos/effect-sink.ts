@@ -1,5 +1,5 @@
-// The outside world: an HTTP server that remembers every side effect. When one arrives it asks the database at once, past the
-// proxy, whether the start of that attempt is durable: later would be too late to tell (I2).
+// The outside world: an HTTP server that remembers every side effect. When an effect arrives, the server asks the database at
+// once, past the proxy, whether the start of that attempt is durable. Later would be too late to tell (I2).
 
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { Effect } from './effect-action.ts';
@@ -9,7 +9,7 @@ export interface EffectSink {
   readonly url: string;
   readonly effects: readonly Effect[];
   readonly violations: readonly Violation[];
-  /** Effects whose cause could not be asked for, because the database was away. */
+  /** Effects whose start could not be looked up, because the database was away. */
   readonly unasked: () => number;
   close(): Promise<void>;
 }
@@ -46,7 +46,7 @@ async function readEffect(request: IncomingMessage): Promise<Effect | null> {
   try {
     for await (const chunk of request) chunks.push(chunk as Buffer);
   } catch {
-    // Its runner was killed in the middle of a request: nothing that anybody could act upon has arrived.
+    // The runner was killed in the middle of a request, so nothing has arrived that anybody could act on.
     return null;
   }
   const key = request.headers['idempotency-key'];

@@ -1,4 +1,5 @@
-// The server of an outside engine for a run: a real one that keeps its data on disk, so that the storm can kill and restart it.
+// The server of an outside engine for a run: a real server that keeps its data on disk, so that the storm can kill and restart
+// it.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,21 +9,21 @@ import type { OutsideDriver } from '../../src/store/external-port.ts';
 import { conductorMissing, startConductor } from '../driver/conductor-server.ts';
 import { startTemporal, type TestServer, temporalMissing } from '../driver/temporal-server.ts';
 
-/** Why there can be no run on this engine; null: there can. */
+/** Why no run on this engine is possible; null: a run is possible. */
 export const ENGINE_MISSING: Readonly<Record<OutsideDriver, string | null>> = {
   temporal: temporalMissing,
   conductor: conductorMissing,
 };
 
 export interface EngineServer {
-  /** What Pawl is told of the engine. */
+  /** The configuration that Pawl gets for this engine. */
   readonly config: Pick<ConfigInput, 'driver' | 'temporal' | 'conductor'>;
-  /** With -9, and then again on the same data. */
+  /** Kills the server with -9, and starts it again on the same data. */
   restart(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** `isLasting`: it keeps its data on disk; otherwise Temporal keeps them in memory, which is much faster. */
+/** `isLasting`: the server keeps its data on disk. Otherwise Temporal keeps its data in memory, which is much faster. */
 export async function startEngineServer(
   driver: OutsideDriver,
   { isLasting }: { readonly isLasting: boolean },

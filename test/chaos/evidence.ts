@@ -1,4 +1,4 @@
-// What the database says, read past the proxy: the rows that the check compares with the expected ledger.
+// Reads the database past the proxy: the rows that the check compares with the expected ledger.
 
 import pg from 'pg';
 import type { Fact } from '../../src/core/decider/fact.ts';
@@ -31,37 +31,37 @@ export interface ExecutionRecord {
 }
 
 export interface Evidence {
-  /** From now on, who owns what is remembered. */
+  /** From now on, every change of an owner is recorded. */
   keepClaimLog(): Promise<void>;
   ownerChanges(executionId: string): Promise<unknown[]>;
   owned(runnerName: string): Promise<string[]>;
-  /** Names of runners that were declared dead at least once: what they had begun, others may have begun again. */
+  /** Names of runners that were declared dead at least once. Other runners may have begun again what these had begun. */
   deadRunners(): Promise<Set<string>>;
   /**
    * Whether this attempt has a durable cause: its start in the journal, or the claim of an execution that begins with it. The
-   * claim may be of an owner who is gone: what he sent last arrives when his successor has written a journal of its own.
+   * claim may belong to an owner that is gone: its last effect arrives when its successor has already written to the journal.
    * Undefined: the database does not answer.
    */
   isStarted(effect: Effect): Promise<boolean | undefined>;
   records(executionIds: readonly string[]): Promise<Map<string, ExecutionRecord>>;
   children(executionIds: readonly string[]): Promise<{ parentId: string; executionId: string }[]>;
-  /** Rows of executions that have not ended, with what is known of why. */
+  /** Rows of executions that have not ended, with the known reasons. */
   unfinished(): Promise<Record<string, unknown>[]>;
   executionIds(): Promise<string[]>;
   deadLetters(): Promise<Record<string, unknown>[]>;
-  /** Messages of executions that have ended, by kind: nobody will ever read them. */
+  /** Messages of executions that have ended, by kind. Nobody will ever read them. */
   strayMail(): Promise<Record<string, number>>;
   close(): Promise<void>;
 }
 
-/** `nodeIds`: the nodes of each workflow in the order of its plan, because facts name nodes by their number. */
+/** `nodeIds`: the nodes of each workflow in the order of its plan, because facts name nodes by number. */
 export function openEvidence(
   connectionString: string,
   nodeIds: ReadonlyMap<string, readonly string[]>,
   startNodes: ReadonlyMap<string, readonly string[]>,
 ): Evidence {
   const pool = new pg.Pool({ connectionString, max: 6 });
-  // The database is restarted under it.
+  // The database is restarted while this pool is connected.
   pool.on('error', () => {});
   const ask: Ask = async <Row extends pg.QueryResultRow>(text: string, values?: unknown[]) =>
     (await pool.query<Row>(text, values)).rows;

@@ -1,5 +1,5 @@
-// Stands between the runners and the database and breaks connections at exact places. Because it reads whole batches and
-// whole replies, "the commit happened, but its reply never came" is a fact and not a matter of luck (I18).
+// Stands between the runners and the database and breaks connections at exact places. The proxy reads whole batches and whole
+// replies, so "the commit happened, but its reply never came" is a fact and not a matter of luck (I18).
 
 import { createServer, type Server, Socket } from 'node:net';
 import {
@@ -16,17 +16,17 @@ export type Fault =
   | { readonly kind: 'none' }
   /** The statement never reaches the server. */
   | { readonly kind: 'cutBefore' }
-  /** The server has answered; the client never hears it. */
+  /** The server has answered, but the client never gets the answer. */
   | { readonly kind: 'cutAfter' }
-  /** The client loses its connection at once, while the server still works on the statement. */
+  /** The client loses its connection at once, while the server is still working on the statement. */
   | { readonly kind: 'cutDuring' }
-  /** The client loses its connection at once, and the statement reaches the server only later, when nobody expects it. */
+  /** The client loses its connection at once, and the statement reaches the server later, when nobody expects it. */
   | { readonly kind: 'cutLate'; readonly ms: number }
   | { readonly kind: 'delayStatement' | 'delayReply'; readonly ms: number };
 
 export interface FaultProxy {
   readonly port: number;
-  /** By fault and statement: how often, and for cuts after the fact what the server had answered. */
+  /** Counts by fault and statement, and for cuts after the statement also by what the server had answered. */
   readonly counts: ReadonlyMap<string, number>;
   close(): Promise<void>;
 }
@@ -57,7 +57,7 @@ export async function startFaultProxy(options: {
 
 type Reply = 'forward' | 'swallow' | { readonly holdMs: number };
 
-/** One connection. The client sends a batch only after the reply to the one before, so there is one reply at a time. */
+/** One connection. The client sends a batch only after the reply to the batch before, so there is one reply at a time. */
 function relay(
   client: Socket,
   upstream: Socket,
@@ -147,7 +147,7 @@ function relay(
     }
   });
 
-  // A server that still works on a statement is not disturbed: it hears of the broken connection when it answers.
+  // A server that is still working on a statement is not disturbed. It notices the broken connection when it answers.
   client.on('close', () => {
     if (reply !== 'swallow') upstream.destroy();
   });

@@ -1,5 +1,5 @@
-// The client: starts work at a steady pace, does to each execution what its work says, and writes down what was acknowledged.
-// An answer that does not come is asked for again with the same id, as a careful client does; only an answer counts.
+// The client: starts work at a steady pace, does to each execution what its work says, and records what was acknowledged. If no
+// answer comes, the client asks again with the same id, as a careful client does; only an answer counts.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { PawlError } from '../../src/core/error/pawl-error.ts';
@@ -18,7 +18,7 @@ export interface LoadOptions {
   readonly random: Random;
   readonly sinkUrl: string;
   readonly startsPerSecond: number;
-  /** Now and then many executions come at once, so that batches are large and places are few. */
+  /** Sometimes many executions come at once, so that batches are large and places are few. */
   readonly hasBursts: boolean;
 }
 
@@ -53,7 +53,7 @@ export class Load {
     }
   }
 
-  /** True when every piece of work was acknowledged and followed up. */
+  /** True when all work was acknowledged and followed up. */
   async settled(withinMs: number): Promise<boolean> {
     const timer = AbortSignal.timeout(withinMs);
     const late = new Promise<false>((resolve) => {
@@ -145,7 +145,10 @@ export class Load {
     }
   }
 
-  /** Until there is an answer; undefined: refused, which is a finding, or given up, which the check will tell. */
+  /**
+   * Asks until there is an answer. Undefined: the request was refused, which is a finding, or given up, which the check will
+   * report.
+   */
   private async ask<Answer>(
     executionId: string | null,
     what: string,
@@ -155,7 +158,7 @@ export class Load {
       try {
         return await question();
       } catch (error) {
-        // An engine that is too slow, or away, says: try again later.
+        // An engine that is too slow or away answers: try again later.
         if (error instanceof PawlError && error.code !== 'ENGINE_UNAVAILABLE') {
           this.report('I1', executionId, `${what} was refused: ${error.code}: ${error.message}`);
           return undefined;

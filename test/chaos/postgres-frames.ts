@@ -1,16 +1,16 @@
-// PostgreSQL's wire protocol, as far as a fault needs it: where one message ends, which statement a batch of messages runs,
-// and whether the server said that it worked. A batch is what the client sends up to Sync (or one simple query); the server
-// answers each with exactly one ReadyForQuery.
+// PostgreSQL's wire protocol, as far as a fault needs it: where one message ends, which statement a batch of messages runs, and
+// whether the server said that the statement worked. A batch is everything the client sends up to Sync (or one simple query); the
+// server answers each batch with exactly one ReadyForQuery.
 
 export interface Frame {
-  /** The type byte as a character; '' for the startup message, which has none. */
+  /** The type byte as a character; '' for the startup message, which has no type byte. */
   readonly type: string;
   readonly bytes: Buffer;
 }
 
 const HEADER_BYTES = 5;
 
-/** Cuts a stream into messages. The first message of a client has no type byte. */
+/** Splits a stream into messages. The first message of a client has no type byte. */
 export function createFrameReader(options: { startsUntyped: boolean }): (chunk: Buffer) => Frame[] {
   let pending: Buffer = Buffer.alloc(0);
   let untyped = options.startsUntyped;
@@ -38,7 +38,7 @@ export const isError = ({ type }: Frame): boolean => type === 'E';
 /** Messages that belong to no batch: startup, password, termination. */
 export const standsAlone = ({ type }: Frame): boolean => type === '' || type === 'p' || type === 'X';
 
-/** The prepared statement's name, or the first word of an unnamed one: `execution_commit`, `begin`. */
+/** The name of the prepared statement, or the first word of an unnamed one: `execution_commit`, `begin`. */
 export function statementName(batch: readonly Frame[]): string {
   for (const { type, bytes } of batch) {
     if (type === 'Q') return firstWord(textAt(bytes, HEADER_BYTES));

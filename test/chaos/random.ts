@@ -1,16 +1,16 @@
-// Chance from a seed. Every part of a run draws from a stream of its own, named after it, so that one more draw in one part
-// does not change what the others do.
+// Random numbers from a seed. Every part of a run draws from its own named stream, so that one more draw in one part does not
+// change what the other parts do.
 
 import { randomSequence } from '../../src/core/retry/random-sequence.testing.ts';
 
 export interface Random {
-  /** From 0 up to, not including, 1. */
+  /** From 0 up to, but not including, 1. */
   next(): number;
   between(low: number, high: number): number;
   whole(low: number, high: number): number;
   chance(probability: number): boolean;
   pick<Item>(items: readonly Item[]): Item;
-  /** Each name as often as its weight says. */
+  /** Draws each name as often as its weight says. */
   weighted<Name extends string>(weights: Readonly<Record<Name, number>>): Name;
   fork(name: string): Random;
 }

@@ -17,13 +17,13 @@ export interface ChaosReport {
   readonly effects: number;
   readonly duplicateEffects: number;
   readonly unaskedEffects: number;
-  /** By fault and statement. */
+  /** Counts by fault and statement. */
   readonly cuts: Readonly<Record<string, number>>;
   readonly metrics: Readonly<Record<string, number>>;
   readonly warnings: Readonly<Record<string, { count: number; example: unknown }>>;
   /** The quickest first. */
   readonly takeovers: readonly Takeover[];
-  /** By kind. */
+  /** Counts by kind. */
   readonly strayMail: Readonly<Record<string, number>>;
   readonly healedMs: number;
 }
@@ -71,7 +71,7 @@ export function formatReport(report: ChaosReport): string {
   return [...lines, ...warned, ...violationLines(violations)].join('\n');
 }
 
-/** A few of each kind: one cause breaks many executions in the same way. */
+/** A few violations of each kind, because one cause breaks many executions in the same way. */
 export function violationLines(violations: readonly Violation[]): string[] {
   return [...Map.groupBy(violations, ({ invariant }) => invariant)].flatMap(([invariant, all]) => {
     const more = all.length - SHOWN_PER_INVARIANT;
@@ -85,7 +85,7 @@ const pairs = (record: Readonly<Record<string, number>>): string =>
     .map(([name, count]) => `${name} ${count}`)
     .join(', ') || 'none';
 
-/** Without the lines that tell what became of a cut. */
+/** Without the lines that say what happened to the statement of a cut. */
 function byFault(cuts: Readonly<Record<string, number>>): Record<string, number> {
   const faults: Record<string, number> = {};
   for (const [name, count] of Object.entries(cuts)) {

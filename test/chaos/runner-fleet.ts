@@ -1,5 +1,5 @@
-// The runner processes: started, killed, paused beyond their lease, stopped in a good way, and always started again. A
-// process that ends without being told to is a finding of its own.
+// The runner processes: started, killed, paused beyond their lease, stopped in a good way, and always started again. A process
+// that ends without being told to is a finding of its own.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -12,7 +12,7 @@ import type { Violation } from './violation.ts';
 export interface FleetOptions {
   readonly size: number;
   readonly settings: Omit<RunnerSettings, 'name'>;
-  /** The process is gone, and what it owned is waiting for others. */
+  /** The process is gone, and its executions wait for other runners. */
   readonly killed: (runnerName: string, atMs: number) => void;
 }
 
@@ -22,7 +22,7 @@ interface Runner {
   readonly ready: Promise<boolean>;
   metrics: Record<string, number>;
   words: string;
-  /** We ended it, or are about to. */
+  /** The harness ended the process, or is about to. */
   told: boolean;
   paused: boolean;
   up: boolean;
@@ -36,7 +36,7 @@ export class RunnerFleet {
   readonly violations: Violation[] = [];
   readonly counts = { kills: 0, gracefulStops: 0, pauses: 0, failedStarts: 0 };
   readonly warnings = new Map<string, { count: number; example: unknown }>();
-  /** `runner execution:node:attempt`, as the runners said when they stopped. */
+  /** `runner execution:node:attempt`, as the runners reported when they stopped. */
   readonly toldToStop = new Set<string>();
   private readonly options: FleetOptions;
   private readonly places: Runner[] = [];
@@ -54,7 +54,7 @@ export class RunnerFleet {
     return [...this.places.keys()].filter((place) => isStanding(this.places[place]!));
   }
 
-  /** kill -9, and another one in its place after a moment. */
+  /** kill -9, and another runner in its place after a moment. */
   async kill(place: number, restartAfterMs: number): Promise<void> {
     const runner = this.places[place]!;
     if (!isStanding(runner)) return;
@@ -108,7 +108,7 @@ export class RunnerFleet {
     );
   }
 
-  /** Sums over all lives; those that were killed lack their last quarter of a second. */
+  /** Sums over all lives of all runners. A killed runner lacks the last quarter of a second. */
   metrics(): Record<string, number> {
     const sums: Record<string, number> = {};
     for (const metrics of [...this.past, ...this.places.map((runner) => runner.metrics)]) {

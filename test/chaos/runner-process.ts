@@ -1,4 +1,4 @@
-// One runner as a process of its own: what the harness kills, pauses and starts again. It reports its counters a few times a
+// One runner as a process of its own, which the harness kills, pauses and starts again. It reports its counters a few times a
 // second, so that a kill loses only the last moment of them.
 
 import { createPawl } from '../../src/main.ts';
@@ -19,7 +19,7 @@ export type RunnerReport =
   | { readonly type: 'metrics'; readonly metrics: Record<string, number> }
   | { readonly type: 'warning'; readonly event: string; readonly details: Record<string, unknown> };
 
-/** The database was away when it started: its supervisor tries again. */
+/** The database was away when the process started: its supervisor tries again. */
 export const COULD_NOT_START = 3;
 
 const REPORT_EVERY_MS = 250;
@@ -60,9 +60,9 @@ function start(settings: RunnerSettings, report: (message: RunnerReport) => unkn
       pollMs: 200,
       inboxPollMs: 500,
       drainMs: 5_000,
-      // The storm kills so often that four owners in a row die by chance: that is no proof against what they ran.
+      // The storm kills so often that four owners in a row die by chance, which proves nothing against the execution they ran.
       maxPoisonRetries: 12,
-      // Small, so that a burst meets the limit.
+      // Small, so that a burst reaches the limit.
       maxParallelActions: 24,
     },
     onWarning: (event, details) => report({ type: 'warning', event, details }),

@@ -1,5 +1,5 @@
-// The bad weather: when runners are killed and paused, when the database goes away, and which statements lose their
-// connection. Drawn from the seed; over when it is told to be.
+// The faults: when runners are killed and paused, when the database goes away, and which statements lose their connection. Drawn
+// from the seed; they end when told to.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import type { DatabaseServer, RestartKind } from './database-server.ts';
@@ -10,7 +10,7 @@ import type { RunnerFleet } from './runner-fleet.ts';
 
 export interface Storm {
   readonly restarts: Readonly<Record<RestartKind | 'engine', number>>;
-  /** Ends it; resolves when the last fault has passed. */
+  /** Ends the storm; resolves when the last fault has passed. */
   calm(): Promise<void>;
 }
 
@@ -18,7 +18,7 @@ export interface StormOptions {
   readonly random: Random;
   readonly fleet: RunnerFleet;
   readonly database: DatabaseServer;
-  /** The outside engine's server. */
+  /** The server of the outside engine. */
   readonly engine: EngineServer | null;
   readonly leaseMs: number;
 }
@@ -31,7 +31,10 @@ export function startStorm({ random, fleet, database, engine, leaseMs }: StormOp
   const over = new AbortController();
   const passing = new Set<Promise<void>>();
 
-  /** Not all at once: somebody must be left to take over. Where too few stand, the strike comes when somebody is back. */
+  /**
+   * Never strikes all runners at once: one must be left to take over. Where too few are up, the strike waits until a runner
+   * is back.
+   */
   async function strikeOne(source: Random, strike: (place: number) => Promise<void>): Promise<void> {
     while (fleet.standing().length < 2 && !over.signal.aborted) await delay(STANDING_POLL_MS);
     const places = fleet.standing();
@@ -55,7 +58,7 @@ export function startStorm({ random, fleet, database, engine, leaseMs }: StormOp
       strikeOne(source, (place) => fleet.pause(place, leaseMs + source.between(200, 3_000))),
     ),
     every('restart', 9_000, 15_000, async (source) => {
-      // Each kind before any comes again; never two at once.
+      // Each kind of restart comes once before any comes again, and never two at once.
       if (left.length === 0) left.push('fast', 'immediate', 'kill');
       const [kind] = left.splice(source.whole(0, left.length - 1), 1);
       restarts[kind!]++;
@@ -86,16 +89,17 @@ type FaultKind = Exclude<Fault['kind'], 'none'>;
 
 interface Exposure {
   readonly statements: RegExp;
-  /** How often one of them meets a fault. */
+  /** How likely one of these statements meets a fault. */
   readonly chance: number;
   readonly kinds: Readonly<Record<FaultKind, number>>;
   readonly latestMs: number;
 }
 
-/** What changes something is hit more often than what only reads. The first that matches counts. */
+/** Statements that change something are hit more often than statements that only read. The first match counts. */
 const EXPOSURES: readonly Exposure[] = [
   {
-    // A lost reply to one of these is resolved by asking who owns what: late arrivals are what could make a lie of the answer.
+    // A lost reply to one of these is resolved by asking who owns what. A statement that arrives late could make that answer
+    // wrong.
     statements: /^(execution_claim|execution_park|execution_release)/,
     chance: 0.06,
     kinds: { cutBefore: 2, cutAfter: 3, cutDuring: 2, cutLate: 5, delayStatement: 1, delayReply: 1 },
@@ -117,7 +121,7 @@ const EXPOSURES: readonly Exposure[] = [
 
 export interface FaultChooser {
   choose(statement: string): Fault;
-  /** While it is paused, nothing breaks. */
+  /** While paused, nothing breaks. */
   pause(paused: boolean): void;
 }
 

@@ -1,5 +1,5 @@
-// How long executions of a killed runner stood still: from the kill to the first transition that another runner decided.
-// Only executions with an attempt running count; one that slept had nothing to do in the meantime.
+// How long the executions of a killed runner stood still: from the kill to the first transition that another runner decided. Only
+// executions with a running attempt count; an execution that slept had nothing to do meanwhile.
 
 import type { Evidence, JournalEntry } from './evidence.ts';
 

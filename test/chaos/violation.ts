@@ -1,12 +1,12 @@
-// What a run found wrong: which promise, for which execution, and the rows that show it.
+// A violation that a run found: which promise, for which execution, and the rows that show it.
 
 export interface Violation {
-  /** A number of the invariants' table: `I3`. */
+  /** The id of an invariant: `I3`. */
   readonly invariant: string;
   readonly executionId: string | null;
   readonly what: string;
   readonly evidence?: unknown;
-  /** Who had the execution, from its start on. */
+  /** The owners of the execution, from its start on. */
   readonly owners?: readonly unknown[];
 }
 

@@ -1,5 +1,5 @@
-// The workflows of a run: small, each about one thing that crashes could break. What varies from execution to execution comes
-// in with the trigger, so each is published once.
+// The workflows of a run: small, each about one thing that crashes could break. The values that vary between executions come with
+// the trigger, so each workflow is published once.
 
 import type { Json, JsonObject } from '../../src/core/json/json.ts';
 
@@ -69,7 +69,7 @@ const chain = graph(
   ),
 );
 
-/** One branch, which the trigger names, fails once. The join adds up all of them. */
+/** One branch, which the trigger names, fails once. The join adds up the values of all branches. */
 const fan = graph('fan', [
   effect('start', fanBranches),
   ...fanBranches.map((id, index) => effect(id, ['join'], { failTimes: `{{ trigger.flaky === ${index} ? 1 : 0 }}` })),
@@ -86,7 +86,7 @@ export const SAGA_LENGTH = 27;
 export const sagaNode = (index: number): string => `act-${index}`;
 export const sagaRests = [8, 17, 25].map((after) => ({ id: `rest-${after}`, after }));
 
-/** Long enough for a checkpoint at its later rests: what takes it over then folds less than the whole journal. */
+/** Long enough for a checkpoint at its later rests: a runner that takes it over then folds less than the whole journal. */
 const saga = graph(
   'saga',
   Array.from({ length: SAGA_LENGTH }, (_, index) => {
@@ -100,7 +100,7 @@ const saga = graph(
 
 const flaky = graph('flaky', [effect('try', ['done'], { failTimes: '{{ trigger.failTimes }}' }), effect('done', [])]);
 
-/** Waits so long for its next try that only a cancel ends it. */
+/** Its retry delay is so long that only a cancel ends the execution. */
 const fickle = graph('fickle', [
   effect('try', [], { failTimes: 9 }, { policies: { retry: { ...RETRY, baseDelayMs: 600_000 } } }),
 ]);
@@ -130,7 +130,7 @@ const bereaved = graph('bereaved', [
 
 const launch = graph('launch', [child('child', 'chain', ['after'], { waitForCompletion: false }), effect('after', [])]);
 
-/** Its child waits for a callback that never comes: only a cancel ends the two. */
+/** Its child waits for a callback that never comes, so only a cancel ends the two executions. */
 const stuckFamily = graph('stuck-family', [child('child', 'stuck', ['after']), effect('after', [])]);
 
 const expiring = graph(

@@ -1,5 +1,5 @@
-// What is started, what is done to it afterwards, and what must have come of it: the expected ledger is part of each piece of
-// work when it is drawn, so nothing that happens later can talk the check into agreeing.
+// What is started, what is done to it afterwards, and what the outcome must be. The expected ledger is part of each piece of work
+// when it is drawn, so nothing that happens later can talk the check into agreeing.
 
 import type { Json, JsonObject } from '../../src/core/json/json.ts';
 import type { AttemptRow } from '../../src/store/port.ts';
@@ -10,13 +10,13 @@ type AttemptStatus = AttemptRow['status'];
 
 export interface Expectation {
   readonly status: 'Succeeded' | 'Failed' | 'Cancelled' | 'TimedOut';
-  /** By node, the ways its attempts may have ended, in order; a node that is absent here has none. */
+  /** By node, the ways in which its attempts may have ended, in order. A node that is absent here has no attempts. */
   readonly attempts: Readonly<Record<string, readonly (readonly AttemptStatus[])[]>>;
-  /** `value` of a node's last attempt: what came through all the nodes before it. */
+  /** `value` of a node's last attempt: the value that came through all the nodes before it. */
   readonly values?: Readonly<Record<string, number>>;
-  /** By node: the child it starts. */
+  /** By node: the child that the node starts. */
   readonly children?: Readonly<Record<string, Expectation>>;
-  /** The children may be missing: the parent was stopped before it came so far. */
+  /** The children may be missing, because the parent was stopped before it started them. */
   readonly childrenOptional?: true;
   readonly sleptMs?: Readonly<Record<string, number>>;
   readonly reopened?: true;
@@ -26,7 +26,7 @@ export type FollowUp = { readonly afterMs: number } & (
   | { readonly type: 'signal'; readonly signal: 'PAUSE' | 'RESUME' | 'ESCALATE_ALERT'; readonly copies: number }
   | { readonly type: 'callBack'; readonly nodeId: string; readonly payload: Json; readonly copies: number }
   | { readonly type: 'cancel' }
-  /** Waits until it has failed, then retries the step. */
+  /** Waits until the execution has failed, then retries the step. */
   | { readonly type: 'revive'; readonly nodeId: string }
 );
 
@@ -81,7 +81,7 @@ const stuck: Expectation = {
 
 const plain = (expected: Expectation): ReturnType<Draw> => ({ followUps: [], expected });
 
-/** Early, on time or late; once or several times. */
+/** The answer comes early, on time or late; once or several times. */
 function answer(random: Random): FollowUp {
   const payload = { answer: random.whole(1, 1_000_000) };
   return {

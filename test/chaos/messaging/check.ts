@@ -1,5 +1,5 @@
-// What must be true when it is calm: every transition was told to every consumer, processed by it, in order, and never sent
-// again after its acknowledgement was answered; timelines are whole, and no timeout was early (I1, I8, I19).
+// What must be true after the storm: every consumer was told of every transition and processed it, in order, and was sent no
+// message again after its acknowledgement was answered; timelines are complete, and no timeout was early (I1, I8, I19).
 
 import pg from 'pg';
 import type { Violation } from '../violation.ts';
@@ -11,7 +11,7 @@ export interface CheckedConsumer {
   readonly ledger: string;
 }
 
-/** A send that was claimed before the acknowledgement may arrive after it, if its claim was answered late. */
+/** A send that was claimed before the acknowledgement may arrive after it, if the claim was answered late. */
 const ON_ITS_WAY_MS = 3_000;
 
 interface DeliveryRow {

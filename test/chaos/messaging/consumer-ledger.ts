@@ -1,4 +1,4 @@
-// What a consumer has written down, over all its lives: one JSON line each, on disk before anything is answered.
+// What a consumer has recorded, over all its lives: one JSON line each, on disk before anything is answered.
 
 import { readFileSync } from 'node:fs';
 
@@ -6,7 +6,7 @@ export interface LedgerLine {
   readonly type: 'received' | 'processed' | 'acked';
   readonly guid: string;
   readonly at: number;
-  /** Of what was received. */
+  /** The body of a received message. */
   readonly body?: string;
 }
 

@@ -1,5 +1,6 @@
-// A consumer as a process of its own, which dies at random: before it has written down what came, before it answers, before
-// it is done, before it says so. Its ledger is a file, on disk before anything is answered; its next life reads it.
+// A consumer as a process of its own, which dies at random: before it has recorded a message, before it answers, before it has
+// processed the message, before it says so. Its ledger is a file, on disk before anything is answered; its next life reads the
+// file.
 
 import { closeSync, existsSync, fdatasyncSync, openSync, writeSync } from 'node:fs';
 import { createServer, type IncomingMessage } from 'node:http';
@@ -13,7 +14,7 @@ interface ConsumerSettings {
   readonly ledger: string;
   readonly nodePorts: readonly number[];
   readonly seed: string;
-  /** How likely it dies at each of the places where it may, as long as this file is there. */
+  /** How likely the process dies at each of the possible places, as long as this file exists. */
   readonly death: number;
   readonly storm: string;
   readonly life: number;
@@ -67,7 +68,7 @@ function run({ code, port, ledger, nodePorts, seed, death, storm, life }: Consum
   });
   server.listen(port, '127.0.0.1', () => process.send?.('ready'));
 
-  /** Again and again, until somebody has heard it. */
+  /** Again and again, until the acknowledgement is answered. */
   async function acknowledge(guid: string): Promise<void> {
     for (;;) {
       const url = `http://127.0.0.1:${random.pick(nodePorts)}/api/v1/deliveries/${guid}/ack`;

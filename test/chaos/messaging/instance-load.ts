@@ -1,5 +1,5 @@
-// The application, over HTTP: submits instances, waits until their hook has let them pass, closes them. Asks again, anywhere,
-// until it is answered; a request keeps its id.
+// The application, over HTTP: submits instances, waits until their hook has let them pass, and closes them. It asks again, at any
+// process, until it gets an answer; a request keeps its id.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Random } from '../random.ts';
@@ -28,7 +28,7 @@ const definition = {
 
 export class InstanceLoad {
   readonly violations: Violation[] = [];
-  /** Those whose submission was answered. */
+  /** Instances whose submission was answered. */
   readonly submitted = new Set<string>();
   asksRepeated = 0;
   private readonly ports: readonly number[];
@@ -63,7 +63,7 @@ export class InstanceLoad {
     }
   }
 
-  /** False: some were not done in time. */
+  /** False: some instances were not done in time. */
   async settled(withinMs: number): Promise<boolean> {
     const giveUpAt = Date.now() + withinMs;
     while (this.alive.size > 0 && Date.now() < giveUpAt) await delay(LOOK_EVERY_MS);
@@ -94,7 +94,7 @@ export class InstanceLoad {
     return status === 200 ? (JSON.parse(body) as { state: string }).state : null;
   }
 
-  /** What is our fault or nobody's is asked again; every other answer is one. */
+  /** Asks again after a failure of the server or of the connection; every other answer counts. */
   private async insist(path: string, body?: object): Promise<{ status: number; body: string }> {
     for (;;) {
       const answer = await this.ask(path, body);

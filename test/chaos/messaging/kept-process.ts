@@ -11,7 +11,7 @@ const READY_WITHIN_MS = 30_000;
 
 export class KeptProcess {
   deaths = 0;
-  /** What its last life complained of. */
+  /** The error output of its last life. */
   words = '';
   private readonly entry: string;
   private readonly settings: object;
@@ -26,7 +26,7 @@ export class KeptProcess {
     this.child = this.launch();
   }
 
-  /** Resolves when it says that it is up. */
+  /** Resolves when the process says that it is up. */
   async isReady(): Promise<void> {
     const giveUp = new AbortController();
     const late = delay(READY_WITHIN_MS, null, { signal: giveUp.signal }).then(

@@ -1,5 +1,5 @@
-// One run: a database behind a proxy that cuts connections, processes that trigger, send and monitor and are killed with -9,
-// consumers that die at random. Then calm, and everything that was acknowledged must have come to its end.
+// One run: a database behind a proxy that cuts connections, processes that trigger, send and monitor and are killed with -9, and
+// consumers that die at random. Then the faults stop, and everything that was acknowledged must have come to its end.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -43,7 +43,7 @@ const DELIVERED_AFTER_MS = 600;
 const PROCESSED_AFTER_MS = 700;
 const DEATH = 0.01;
 const LEASE_MS = 1_500;
-/** Long enough for a reminder that should not be, and one more. */
+/** Long enough for a wrong reminder, and one more. */
 const QUIET_MS = 3 * PROCESSED_AFTER_MS;
 
 export async function runMessagingChaos(options: MessagingChaosOptions): Promise<MessagingChaosReport> {
@@ -107,7 +107,7 @@ async function play(
   const healedMs = Date.now() - calmAt;
   const lines = () =>
     consumers.reduce((sum, { ledger }) => sum + readLedger(ledger).filter(({ type }) => type === 'received').length, 0);
-  // What is on its way arrives; after that nobody may hear anything.
+  // Messages that are on their way still arrive; after that, no consumer may get anything.
   await delay(DELIVERED_AFTER_MS);
   const before = lines();
   await delay(QUIET_MS);
@@ -151,7 +151,7 @@ async function killSome(
   while (weather.isStormy) {
     await delay(random.between(500, 2_500));
     const one = random.pick(processes);
-    // One that never came up does nothing that could be cut short.
+    // A process that never came up has nothing that a kill could interrupt.
     await one.isReady();
     if (!weather.isStormy) break;
     one.kill();
@@ -160,7 +160,7 @@ async function killSome(
   return kills;
 }
 
-/** What changes something is hit more often than what only reads. */
+/** Statements that change something are hit more often than statements that only read. */
 const EXPOSED =
   /^(lifecycle_apply|delivery_claim|delivery_ack|delivery_promote|instance_claim_due|reaction_claim|reaction_settle)/;
 

@@ -1,4 +1,4 @@
-// One process that takes triggers and acknowledgements, sends, and monitors: what the harness kills with -9.
+// One process that takes triggers and acknowledgements, sends, and monitors. The harness kills it with -9.
 
 import { createPawl } from '../../../src/main.ts';
 
