@@ -1,5 +1,5 @@
-// The outside world of actions: each attempt takes its time, has its effect, and comes to what its workflow's script says.
-// The effect belongs to the world, not to the process: it may happen although the process that asked for it is gone.
+// The outside world of actions: each attempt takes its time, has its effect, and ends as the script of its workflow says. The
+// effect belongs to the world and not to the process: it may happen although the process that asked for it is gone.
 
 import type { AttemptRequest, AttemptResult, RunAttempt } from '../../src/action/attempt.ts';
 import type { JsonObject } from '../../src/core/json/json.ts';
@@ -13,7 +13,7 @@ export interface ActionDeps {
   readonly audit: Audit;
   readonly random: Random;
   readonly outcomeOf: (executionId: string, nodeId: string, attempt: number) => AttemptOutcome;
-  /** What an attempt that succeeds returns besides. */
+  /** Outputs that a successful attempt returns besides its own. */
   readonly outputsOf: (executionId: string, nodeId: string) => JsonObject;
   /** Effects so far, by idempotency key. */
   readonly effects: Map<string, number>;

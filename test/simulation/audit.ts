@@ -1,5 +1,5 @@
-// Watches every statement as it happens in the database, and every external call as it starts, and says which invariant
-// is broken the moment it is. It trusts nobody: what it knows, it read in the rows themselves.
+// Watches every statement as it happens in the database, and every external call as it starts, and reports a broken invariant at
+// once. The audit trusts nobody: everything it knows comes from the rows themselves.
 
 import type { AttemptRequest } from '../../src/action/attempt.ts';
 import { fromCheckpoint, toCheckpoint } from '../../src/core/decider/checkpoint.ts';
@@ -17,7 +17,7 @@ export interface Violation {
   readonly at: number;
 }
 
-/** One external call: which life of which runner started it. */
+/** One external call, with the life of the runner that started it. */
 export interface Dispatch {
   readonly id: string;
   readonly executionId: string;
@@ -25,23 +25,23 @@ export interface Dispatch {
   readonly attempt: number;
   readonly epoch: number;
   readonly runnerId: string | undefined;
-  /** Its result has reached the engine. */
+  /** The result of the call has reached the engine. */
   isFinished: boolean;
-  /** It has ended, with a result or because it was told to: it has no effect any more. */
+  /** The call has ended, with a result or because it was told to stop; it has no effect any more. */
   isOver: boolean;
 }
 
 /** What a process knows of its own lease, from the replies that reached it. */
 export interface HeldLease {
   readonly runnerId: string;
-  /** When the call was made whose reply proves the lease. */
+  /** The time of the call whose reply proves the lease. */
   startedAt: number;
 }
 
 export interface AuditDeps {
   readonly world: World;
   readonly tables: Tables;
-  /** The database's time if its clock had never been set back: nothing that anybody believes may be ahead of it. */
+  /** The time of the database if its clock had never been set back. Nothing that anybody believes may be ahead of it. */
   readonly latestTime: () => number;
   readonly leaseMs: number;
   readonly leaseMarginMs: number;
@@ -71,7 +71,7 @@ export class Audit {
     if (this.violations.length < 50) this.violations.push({ invariant, what, at: Math.round(this.deps.world.now) });
   }
 
-  /** Runs a statement and judges it. */
+  /** Runs a statement and checks it. */
   statement(method: keyof Statements, params: unknown, run: () => unknown): unknown {
     this.statements++;
     switch (method) {
@@ -97,7 +97,7 @@ export class Audit {
     }
   }
 
-  /** What another engine runs is never anybody's of ours: not ready, not owned, not parked. */
+  /** An execution that another engine runs is never in the hands of a native runner: not ready, not owned, not parked. */
   private untouched<Result>(method: string, result: Result): Result {
     const { externalRuns, queue } = this.deps.tables;
     for (const executionId of externalRuns.keys()) {
@@ -141,7 +141,8 @@ export class Audit {
       this.violate('I2', `${what}: dispatched before its start is durable`);
     }
     const isOutside = tables.externalRuns.has(executionId);
-    // Nobody owns what another engine runs: whoever is asked runs it, and the commit decides whose result counts.
+    // No runner owns an execution that another engine runs: whoever is asked runs the attempt, and the commit decides whose
+    // result counts.
     if (!isOutside && watch.isStopped(nodeId, attempt, row?.epoch ?? -1))
       this.violate('I13', `${what}: dispatched while the execution is stopping`);
     if (!isOutside && (lease === undefined || world.now > lease.startedAt + leaseMs - leaseMarginMs)) {
@@ -162,7 +163,7 @@ export class Audit {
     return id;
   }
 
-  /** A runner came to the end of its stop and signed off: whatever its attempts came to before is recorded (I23). */
+  /** A runner has finished its stop and signed off: the results that its attempts had before are recorded (I23). */
   stopped(process: Process): void {
     const { tables } = this.deps;
     const runnerId = this.deps.leaseOf(process)?.runnerId;
@@ -185,7 +186,7 @@ export class Audit {
     return this.watchOf(executionId).signals;
   }
 
-  /** Whoever runs an attempt again gives it what it was given first. */
+  /** An attempt that runs again gets the parameters it was given first. */
   private checkParameters(key: string, parameters: string, what: string): void {
     const known = this.parameters.get(key) ?? parameters;
     this.parameters.set(key, known);
@@ -231,7 +232,7 @@ export class Audit {
     return result;
   }
 
-  /** The first attempt that ends after a crash takes the count back. */
+  /** The first attempt that ends after a crash resets the count of crashes. */
   private checkCrashes(executionId: string, before: number): void {
     const row = this.deps.tables.queue.get(executionId);
     if (before > 0 && row !== undefined && row.crashes > 0) {
@@ -265,7 +266,7 @@ export class Audit {
     return result;
   }
 
-  /** What its owner gives back is at rest: whoever takes it next is the only one at it (I4). */
+  /** An execution that its owner gives back has no running attempt: the next owner is the only one that works on it (I4). */
   private giveBack(run: () => unknown): unknown {
     const owned = [...this.deps.tables.queue.values()].filter(({ state }) => state === OWNED);
     const owners = new Map(owned.map(({ executionId, runnerId, epoch }) => [executionId, { runnerId, epoch }]));
@@ -288,7 +289,7 @@ export class Audit {
     return result;
   }
 
-  /** A checkpoint is what the journal adds up to, and what is restored from it is that again. */
+  /** A checkpoint equals the fold of the journal, and restoring the checkpoint gives the same state. */
   private checkCheckpoint(executionId: string, written: string): void {
     const { tables } = this.deps;
     const folded = JSON.stringify(toCheckpoint(foldExecution(tables, executionId)));
@@ -306,7 +307,7 @@ export class Audit {
     const watch = this.watchOf(executionId);
     const { takeovers, crashedAlone } = watch;
     if (event !== undefined) watch.follow(event.seq, JSON.parse(event.facts) as Fact[], this.statements, -1);
-    // Only a crash with nobody else in the runner proves anything.
+    // A crash proves something only if the runner held no other execution.
     const hasCrashed = takeovers > this.deps.maxPoisonRetries && crashedAlone;
     if (hasCrashed) this.excused.add(executionId);
     if (hasCrashed || this.deps.isPoison(executionId)) return result;

@@ -1,5 +1,5 @@
-// One case of the simulation as data: workflows, executions with what people do to them, machines, and faults with their
-// times. Drawn from a seed; a failing case is shrunk by taking parts of this data away.
+// One case of the simulation as data: workflows, executions with what people do to them, machines, and faults with their times.
+// Drawn from a seed; a failing case is shrunk by taking away parts of this data.
 
 import type { EngineOptions } from '../../src/engine/environment.ts';
 import { type Expectation, expectationOf } from './expectation.ts';
@@ -22,13 +22,13 @@ type Control =
   | { readonly kind: 'none' }
   | { readonly kind: 'cancel'; readonly afterMs: number }
   | { readonly kind: 'pause'; readonly afterMs: number; readonly forMs: number }
-  /** Other parameters, for one attempt or for all to come; how it ends stays the same. */
+  /** Other parameters, for one attempt or for all later ones; the end of the execution stays the same. */
   | { readonly kind: 'patch'; readonly afterMs: number; readonly nodeId: string }
-  /** Once it has failed: try again by force until it succeeds, or once without. */
+  /** After a failure: retry by force until the execution succeeds, or once without force. */
   | { readonly kind: 'retry' }
-  /** Once it has succeeded: a step and all after it again, asked for twice. */
+  /** After a success: run a step and all later steps again, requested twice. */
   | { readonly kind: 'rerun'; readonly nodeId: string }
-  /** Whatever step waits, sleeps, is between tries or has failed by then counts as done, asked for twice. */
+  /** Any step that waits, sleeps, is between attempts or has failed by then is completed by hand, requested twice. */
   | { readonly kind: 'complete'; readonly afterMs: number }
   | { readonly kind: 'refusedRetry' };
 
@@ -40,9 +40,9 @@ export interface ExecutionCase {
   readonly priority: number;
   readonly isSentTwice: boolean;
   readonly control: Control;
-  /** An engine that is not ours runs it. */
+  /** An outside engine runs this execution. */
   readonly isOutside?: boolean;
-  /** When the callbacks come, per webhook node: −1 = before the node waits, as early as can be. */
+  /** When the callbacks come, per webhook node: −1 = before the node waits, as early as possible. */
   readonly callbacks: readonly { readonly nodeId: string; readonly afterMs: number; readonly isSentTwice: boolean }[];
 }
 
@@ -53,10 +53,10 @@ export interface Case {
   readonly faults: readonly Fault[];
   readonly fates: Readonly<Record<Fate, number>>;
   readonly hintLoss: number;
-  /** From then on nothing new goes wrong. */
+  /** After this time, nothing new goes wrong. */
   readonly healAtMs: number;
   readonly options: Partial<EngineOptions>;
-  /** How bad the way from and to an engine that is not ours is; null: every execution is native. */
+  /** How unreliable the calls from and to the outside engine are; null: every execution is native. */
   readonly foreign: ForeignFaults | null;
 }
 
@@ -90,7 +90,10 @@ export function generateCase(seed: number): Case {
   };
 }
 
-/** The same with an engine that is not ours, which runs most of the executions. Nobody there counts the crashes of a poisoned one. */
+/**
+ * The same with an outside engine, which runs most of the executions. That engine does not count the crashes of a poisoned
+ * execution.
+ */
 export function generateOutsideCase(seed: number): Case {
   const given = generateCase(seed);
   const random = createRandom(seed).fork('foreign');
@@ -126,7 +129,7 @@ function randomExecutions(random: Random, healAtMs: number): ExecutionCase[] {
     workflows.push(randomWorkflow(random, { id: 'long', children: [], webhooks: false, long: true }));
   workflows.push(...languageWorkflows(random));
   const count = random.pick([5, 8, 15, 30, 60]);
-  // Spread over the time of the faults, or all at once: a backlog.
+  // Spread over the time of the faults, or all at once as a backlog.
   const latestMs = random.chance(0.4) ? 300 : healAtMs * 0.7;
   return Array.from({ length: count }, (_, number) =>
     randomExecution(random, number, random.pick(workflows), latestMs),
@@ -173,7 +176,10 @@ function randomControl(random: Random, number: number, workflow: WorkflowSpec): 
   return randomRepair(random.fork(`repair ${number}`), workflow);
 }
 
-/** From a stream of its own: older seeds keep their cases. A callback comes once, so what waits for one is not run again. */
+/**
+ * Drawn from a stream of its own, so that older seeds keep their cases. A callback comes once, so a step that waits for one
+ * is not run again.
+ */
 function randomRepair(random: Random, workflow: WorkflowSpec): Control {
   const { status } = expectationOf(workflow);
   const isScripted = workflow.language !== undefined;
@@ -191,7 +197,7 @@ export function allowedEnds({ workflow, control }: ExecutionCase): { statuses: s
   if (control.kind === 'cancel') statuses.push('Cancelled');
   if (control.kind === 'retry') return { statuses: ['Succeeded'], expectation };
   if (control.kind === 'refusedRetry') statuses.push('Succeeded');
-  // Another way through the graph may end otherwise: its nodes have scripts of their own.
+  // Another way through the graph may end differently, because its nodes have scripts of their own.
   if (control.kind === 'rerun' || control.kind === 'complete') statuses.push('Succeeded', 'Failed');
   return { statuses, expectation };
 }

@@ -1,5 +1,5 @@
-// The people and programs outside, at the real door (engine/executions.ts): they start executions, call back, pause,
-// cancel and retry, and ask again when no answer comes: with the same request id, signal id or token, as they are told to.
+// The people and programs outside, who use the real API (engine/executions.ts): they start executions, call back, pause, cancel
+// and retry. When no answer comes, they ask again with the same request id, signal id or token, as the documentation tells them.
 
 import { PawlError } from '../../src/core/error/pawl-error.ts';
 import { callbackToken } from '../../src/execution/callback-token.ts';
@@ -32,9 +32,9 @@ export interface ClientDeps {
 }
 
 const CALLBACK_KEY = new Uint8Array(32).fill(7);
-/** How long whoever posts an event until it is heeded waits before the next. */
+/** The pause between two posts of an event that is repeated until the execution takes it. */
 const REPEATED_AFTER_MS = 400;
-/** More than any script has failures. */
+/** More than the failures in any script. */
 const MOST_RETRIES = 100;
 
 type Repair =
@@ -194,7 +194,7 @@ export class Client {
     await this.repair(tenantId, executionId, { type: 'COMPLETE_STEP', payload });
   }
 
-  /** Twice, as somebody does who has not seen the answer: it is taken once. */
+  /** Sent twice, as by somebody who has not seen the answer; the repair is taken once. */
   private async repair(tenantId: string, executionId: string, signal: Repair): Promise<void> {
     const signalId = `${signal.type} ${executionId}`;
     for (const isRepeat of [false, true]) {
@@ -216,7 +216,7 @@ export class Client {
     }
   }
 
-  /** `isRepeat`: it was answered before, so it must be known, whatever became of it. */
+  /** `isRepeat`: the signal was answered before, so it must be known, whatever became of it. */
   private async signal(
     tenantId: string,
     executionId: string,

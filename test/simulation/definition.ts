@@ -1,4 +1,4 @@
-// Writes a workflow of the simulation as a person would, in its format, and compiles it with the real compiler.
+// Writes a workflow of the simulation in its format, as a person would, and compiles it with the real compiler.
 
 import { compileDefinition } from '../../src/core/definition/compile.ts';
 import type { Json, JsonObject } from '../../src/core/json/json.ts';
@@ -91,7 +91,7 @@ function planStep(node: NodeSpec): Json {
 
 const compiled = new Map<string, Plan>();
 
-/** Compiling is pure, so every process of every seed may share what it gave. */
+/** Compiling is pure, so every process of every seed may share the result. */
 export function compileText(definition: string): Plan {
   const known = compiled.get(definition);
   if (known !== undefined) return known;

@@ -1,6 +1,6 @@
-// What must become of a workflow, told from its script alone and without the engine: the ledger that is computed when a
-// case is generated. Naive on purpose. Where the order of events decides (fail fast among parallel branches), only the
-// end of the execution is expected.
+// What must become of a workflow, computed from its script alone and without the engine: the ledger that belongs to a generated
+// case. Naive on purpose. Where the order of events decides (fail fast among parallel branches), only the end of the execution is
+// expected.
 
 import type { NodeSpec, WorkflowSpec } from './workflow.ts';
 
@@ -10,7 +10,7 @@ export interface Expectation {
   readonly status: 'Succeeded' | 'Failed' | 'TimedOut';
   /** How each node ends; null = not certain. */
   readonly nodes: ReadonlyMap<string, NodeEnd> | null;
-  /** It ends in the dead letters. */
+  /** The execution ends in the dead letters. */
   readonly isPoison: boolean;
 }
 
@@ -57,7 +57,7 @@ function actionEnd(node: NodeSpec): NodeEnd {
   return last === 'ok' ? 'Succeeded' : last === 'timeout' ? 'TimedOut' : 'Failed';
 }
 
-/** What the attempts of an action come to, up to the one that settles it. */
+/** The outcomes of an action's attempts, up to the attempt that settles the node. */
 export function attemptsOf({ outcomes, maxAttempts }: NodeSpec): string[] {
   const attempts: string[] = [];
   while (attempts.length < maxAttempts) {

@@ -1,5 +1,5 @@
-// What goes wrong, as data: crashes, pauses, partitions and stops of runners, outages of the database, its clock set back,
-// and traps that strike in the middle of a named statement.
+// The faults, as data: crashes, pauses, partitions and stops of runners, outages of the database, its clock set back, and traps
+// that strike in the middle of a named statement.
 
 import type { Store } from '../../src/store/port.ts';
 import type { Fate } from './network.ts';
@@ -13,7 +13,7 @@ export type Fault =
   /** The runner cannot reach the database, and goes on with what it has. */
   | { readonly kind: 'partition'; readonly runner: number; readonly atMs: number; readonly forMs: number }
   | { readonly kind: 'stop'; readonly runner: number; readonly atMs: number; readonly downMs: number }
-  /** Strikes the moment the runner sends this statement for the nth time: it is on its way, and unanswered. */
+  /** Strikes the moment the runner sends this statement for the nth time, while the statement is on its way and unanswered. */
   | {
       readonly kind: 'trap';
       readonly runner: number;
@@ -57,7 +57,7 @@ const TRAPPED_METHODS = [
 ] as const satisfies readonly (keyof Store)[];
 type TrappedMethod = (typeof TRAPPED_METHODS)[number];
 
-/** All runners but the first are out of touch for longer than their lease, again and again, and come back. */
+/** All runners but the first lose contact for longer than their lease, again and again, and come back. */
 function zombieWeather(random: Random, runners: number, healAtMs: number): Fault[] {
   return Array.from({ length: (runners - 1) * 2 }, (_, index) => {
     const runner = 1 + (index % (runners - 1));

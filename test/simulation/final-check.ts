@@ -1,4 +1,4 @@
-// When all is quiet: is everything there that must be, once, and as expected? Compares the rows with the ledger that was
+// When all is quiet: does everything exist that must exist, once, and as expected? Compares the rows with the ledger that was
 // computed when the case was generated (I1, I3, I7, I10, I12, I13, I15, I20, I23).
 
 import { contextSnapshot } from '../../src/core/decider/snapshot.ts';
@@ -33,7 +33,7 @@ export function checkOutcome({ executions }: Case, outcome: Outcome): void {
   checkMail(outcome);
 }
 
-/** What the owner wrote from its memory is what the rows add up to. */
+/** What the owner wrote from its memory equals the fold of the rows. */
 function checkFold({ tables, audit }: Outcome, executionId: string): void {
   const row = tables.outcomes.get(executionId)!;
   const state = foldExecution(tables, executionId);
@@ -90,7 +90,7 @@ function checkNodes(
   }
 }
 
-/** A child that was buried after too many chance crashes fails its parent's node, and that is as it should be. */
+/** A child that became a dead letter after too many chance crashes fails the node of its parent, which is correct. */
 function isExcused({ audit, tables }: Outcome, spec: NodeSpec, parentId: string): boolean {
   if (spec.kind !== 'child') return false;
   return [...audit.excused].some((id) => tables.executions.get(id)?.parentId === parentId);
@@ -111,7 +111,7 @@ function checkAttempts({ audit, tables }: Outcome, spec: NodeSpec, executionId: 
   }
 }
 
-/** Every child that a journal names exists, once, and nothing else claims to be one. */
+/** Every child that a journal names exists, once, and nothing else claims to be a child. */
 function checkChildren({ tables, audit }: Outcome): void {
   const named = new Set<string>();
   for (const [executionId, rows] of tables.events) {
@@ -137,7 +137,7 @@ function checkLetters({ tables, audit }: Outcome): void {
   }
 }
 
-/** What was answered "accepted" had its effect, or came when nothing could have one any more. */
+/** Mail that was answered "accepted" had its effect, or came when nothing could have an effect any more. */
 function checkMail({ tables, audit }: Outcome): void {
   for (const message of [...tables.inbox.values()].flat()) {
     if (isRetry(message)) audit.violate('I10', `${message.executionId} accepted ${message.body}, and ended without it`);

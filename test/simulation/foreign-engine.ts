@@ -1,6 +1,6 @@
-// An engine that is not ours: it lives outside of every process of ours, keeps runs of its own, and asks our workers for turns and
-// attempts, at least once. On the way a call is lost, late, given to two workers, or answered too late; a run may be lost altogether. What
-// it must never do is decide (I25), and whatever it does, every invariant holds.
+// An outside engine: it lives outside of every Pawl process, keeps its own runs, and asks our workers for turns and attempts, at
+// least once. On the way a call is lost, late, given to two workers, or answered too late; a run may be lost altogether. The
+// outside engine must never decide (I25), and whatever it does, every invariant holds.
 
 import { Stop } from '../../src/action/stop.ts';
 import type { RunStatusSnapshot } from '../../src/driver/driver.ts';
@@ -17,12 +17,12 @@ export interface Worker {
 export interface ForeignEngineDeps {
   readonly world: World;
   readonly random: Random;
-  /** Those that can be given something now. */
+  /** The workers that can be given something now. */
   readonly workers: () => readonly Worker[];
   readonly isStormy: () => boolean;
-  /** The time that due times are told in. */
+  /** The clock of due times. */
   readonly clock: () => number;
-  /** How likely each of these is on the way of one call while the weather is bad. */
+  /** How likely each fault of one call is while faults are on. */
   readonly faults: ForeignFaults;
 }
 
@@ -30,7 +30,7 @@ export interface ForeignFaults {
   readonly lost: number;
   readonly twice: number;
   readonly unanswered: number;
-  /** Of a run, each time it would go on: it is gone. */
+  /** The probability that a run is gone, each time it would go on. */
   readonly gone: number;
 }
 
@@ -47,7 +47,7 @@ interface Run {
   cancelTimer: () => void;
 }
 
-/** A call without an answer is made again after this. */
+/** A call without an answer is made again after this time. */
 const ASK_AGAIN_MS = 400;
 const ATTEMPT_AGAIN_MS = 1_500;
 const NOBODY_MS = 50;
@@ -60,7 +60,7 @@ export class ForeignEngine {
     this.deps = deps;
   }
 
-  /** The same execution and epoch are the same run. */
+  /** The same execution and epoch give the same run. */
   start(executionId: string, epoch: number): string {
     const key = `${executionId}/${epoch}`;
     if (this.runs.has(key)) return key;
@@ -97,7 +97,7 @@ export class ForeignEngine {
     const { random, faults, isStormy } = this.deps;
     if (run.state !== 'running' || run.isAsking || !run.wantsTurn) return;
     if (isStormy() && random.chance(faults.gone)) {
-      // Somebody has terminated it; what its workers do goes on.
+      // Somebody has terminated the run; its workers go on.
       run.state = 'ended';
       return;
     }
@@ -116,7 +116,7 @@ export class ForeignEngine {
     );
   }
 
-  /** Answers come in any order: attempts and children are taken once, whichever tells of them. */
+  /** Answers come in any order: each attempt and child is taken once, whichever answer names it. */
   private take(run: Run, open: Open): void {
     if (run.state !== 'running') return;
     if (open.ended === true) {
@@ -164,7 +164,7 @@ export class ForeignEngine {
     });
   }
 
-  /** At least once: again and again until one answer has come, of whichever worker. */
+  /** At least once: the call is made again until one answer has come, from any worker. */
   private call(patienceMs: number, ask: (worker: Worker) => Promise<Open>, answered: (open: Open) => void): void {
     const { world, random, faults, isStormy } = this.deps;
     let isAnswered = false;
@@ -177,7 +177,7 @@ export class ForeignEngine {
         ask(worker).then(
           (open) => {
             if (!isHeard) return;
-            // The answer travels; its worker may be dead by then, and others may answer first.
+            // The answer takes time. Its worker may be dead by then, and other workers may answer first.
             world.schedule(random.between(1, 30), null, () => {
               if (isAnswered) return;
               isAnswered = true;

@@ -1,5 +1,5 @@
-// Follows one execution's journal fact by fact, as it becomes durable: in order and without gaps (I15, I17), each attempt
-// started and ended once (I3, I14), no timer early or twice (I8), nothing after the end (I13), signals once (I10).
+// Follows the journal of one execution fact by fact, as the facts become durable: in order and without gaps (I15, I17), each
+// attempt started and ended once (I3, I14), no timer early or twice (I8), nothing after the end (I13), signals once (I10).
 
 import type { Fact } from '../../src/core/decider/fact.ts';
 import { isJsonObject, type Json } from '../../src/core/json/json.ts';
@@ -14,14 +14,14 @@ type Beginning = Extract<Fact, { type: 'NodeStarted' | 'NodeSleeping' | 'NodeWai
 
 const ENDS = ['ExecutionSucceeded', 'ExecutionFailed', 'ExecutionCancelled', 'ExecutionTimedOut'];
 
-/** What a wait returns that went on without anything. */
+/** The outputs of a wait that went on without an event. */
 const isTimeout = (outputs: Json): boolean => isJsonObject(outputs) && outputs.by === 'timeout';
 
 export class JournalWatch {
   generation = 0;
-  /** Takeovers since an attempt ended. */
+  /** Takeovers since the last attempt ended. */
   takeovers = 0;
-  /** At the last of them, its runner held nothing else. */
+  /** At the last takeover, the crashed runner held nothing else. */
   crashedAlone = false;
   readonly signals = new Map<string, number>();
   private readonly plan: Plan;
@@ -32,13 +32,13 @@ export class JournalWatch {
   private deadline: number | null = null;
   /** The statement that recorded each start. */
   private readonly started = new Map<string, number>();
-  /** Which statement of which epoch told that the execution is stopping. */
+  /** The statement and the epoch that recorded that the execution is stopping. */
   private stopping: { readonly statement: number; readonly epoch: number } | null = null;
   private current = { statement: 0, epoch: 0 };
   private readonly ended = new Set<string>();
   /** When the current wait of a node is over. */
   private readonly until = new Map<number, number>();
-  /** Nodes that somebody asked to try again at once, or said to be done. */
+  /** Nodes that somebody asked to retry at once, or completed by hand. */
   private readonly hurried = new Set<string>();
 
   constructor(plan: Plan, deps: { latestTime: () => number; violate: (invariant: string, what: string) => void }) {
@@ -51,14 +51,17 @@ export class JournalWatch {
     return this.started.has(`${attempt}:${nodeId}`);
   }
 
-  /** Nothing is recorded yet, and this is what the plan begins with: the claim is its cause, and the audit knows whose it is. */
+  /**
+   * True while nothing is recorded yet and the plan begins with this node: the claim is the cause of the attempt, and the
+   * audit knows who claimed.
+   */
   mayBegin(nodeId: string, attempt: number): boolean {
     const index = nodeIndexOf(this.plan, nodeId);
     const written = placeOf(this.plan, index)?.owner ?? index;
     return this.nextSeq === 0 && attempt === 1 && this.plan.start.includes(written);
   }
 
-  /** Whoever runs this attempt in this epoch knows that the execution is stopping: nothing may start any more. */
+  /** Whoever runs this attempt in this epoch knows that the execution is stopping, so nothing may start any more. */
   isStopped(nodeId: string, attempt: number, epoch: number): boolean {
     if (this.stopping === null) return false;
     const startedBy = this.started.get(`${attempt}:${nodeId}`) ?? 0;
@@ -103,7 +106,7 @@ export class JournalWatch {
         this.deadline = fact.deadline;
         return;
       case 'ExecutionCompensating':
-        // What undoes the work starts now, and only that.
+        // The compensations start now, and nothing else.
         this.stopping = null;
         return;
       case 'ExecutionStopping':
@@ -140,7 +143,7 @@ export class JournalWatch {
     const { step } = planNodeAt(this.plan, fact.node);
     const key = `${fact.attempt}:${id}`;
     if (!this.started.has(key)) this.violate('I2', `ended ${id} attempt ${fact.attempt}, which never started`);
-    // A node that waited for its next try is cancelled under the number of the attempt before.
+    // A node that waited for its retry is cancelled under the number of the attempt before.
     if (this.ended.has(key) && fact.type !== 'NodeCancelled') {
       this.violate('I3', `ended ${id} attempt ${fact.attempt} twice`);
     }

@@ -1,4 +1,5 @@
-// What must hold of executions whose definitions loop, undo, wait for events or race, beside what holds of all (final-check.ts).
+// What must hold for executions whose definitions loop, undo, wait for events or race, besides what holds for all executions
+// (final-check.ts).
 
 import type { Fact } from '../../src/core/decider/fact.ts';
 import type { State } from '../../src/core/decider/state.ts';
@@ -24,7 +25,7 @@ export function checkLanguage(outcome: Outcome, execution: ExecutionCase, execut
   if (isUndisturbed) checkScript(outcome, language, state, executionId);
 }
 
-/** As its script says: nodes end so, and each of these attempts is on record once (I3) and had its effect (I7). */
+/** As the script says: the nodes end like this, and each of these attempts is recorded once (I3) and had its effect (I7). */
 function checkScript({ audit, tables, effects }: Outcome, language: Language, state: State, executionId: string): void {
   for (const [index, { id }] of state.plan.nodes.entries()) {
     const expected = language.ends.get(id);
@@ -51,7 +52,10 @@ function checkScript({ audit, tables, effects }: Outcome, language: Language, st
   }
 }
 
-/** Every step that was done and can be undone is, in reverse order of completion; what runs at the end does, whatever happened. */
+/**
+ * Every finished step with a compensation is undone, in reverse order of completion; the steps of `finally` run whatever
+ * happened.
+ */
 function checkUndo({ audit, tables }: Outcome, state: State, executionId: string): void {
   const { plan, status } = state;
   if (!plan.nodes.some(({ aside }) => aside)) return;
@@ -68,7 +72,7 @@ function checkUndo({ audit, tables }: Outcome, state: State, executionId: string
   audit.violate('undo', `${executionId} ran ${names(undone)} at its end, where ${names(expected)} was to run`);
 }
 
-/** The same event counts once for a wait, also when it was sent twice (I10). */
+/** The same event counts once for a wait, even if it was sent twice (I10). */
 function checkArrivals({ audit, tables }: Outcome, { plan }: State, executionId: string): void {
   const seen = new Set<string>();
   for (const fact of factsOf(tables, executionId)) {

@@ -1,5 +1,6 @@
-// Workflows that use what the language can say beyond nodes and edges: loops, undo, waits for events, joins of the first, early ends.
-// Each is written as a person would, with a script of what its attempts come to, and says what must become of it.
+// Workflows that use what the language has beyond nodes and edges: loops, undo, waits for events, joins of the first branches,
+// early ends. Each is written as a person would write it, with a script of the outcomes of its attempts and with what must become
+// of it.
 
 import type { JsonObject } from '../../src/core/json/json.ts';
 import type { Random } from './random.ts';
@@ -14,13 +15,16 @@ export interface PostedEvent {
   /** After the start was acknowledged; 0: at once. */
   readonly afterMs: number;
   readonly isSentTwice: boolean;
-  /** Its wait begins at nobody knows when: posted again and again, each time as another event, until the execution has ended. */
+  /**
+   * Nobody knows when the wait begins, so the event is posted again and again, each time as another event, until the
+   * execution has ended.
+   */
   readonly isRepeated: boolean;
 }
 
 export interface Language {
   readonly definition: JsonObject;
-  /** What the attempts of a node come to, and what they return besides: by node, those of items and rounds by theirs. */
+  /** The outcomes of a node's attempts, and what they return besides: by node, and for items and rounds by their own names. */
   readonly outcomes: ReadonlyMap<string, readonly AttemptOutcome[]>;
   readonly outputs: ReadonlyMap<string, JsonObject>;
   readonly events: readonly PostedEvent[];
@@ -29,7 +33,7 @@ export interface Language {
   readonly ends: ReadonlyMap<string, NodeEnd>;
   /** Nodes and virtual nodes that take exactly these attempts when nobody interferes. */
   readonly attempts: ReadonlyMap<string, number>;
-  /** Retried until it succeeds, it does. */
+  /** The execution succeeds if it is retried long enough. */
   readonly isCurable: boolean;
 }
 
@@ -75,7 +79,7 @@ function action(id: string, maxAttempts: number, more: JsonObject = {}): JsonObj
   return { id, actionType: 'core.echo', parameters: { value: '{{ trigger.value }}' }, policies, ...more };
 }
 
-/** Some failures first, or too many: how it ends follows from how often it may be tried. */
+/** Some failures first, or too many: the end follows from the number of allowed attempts. */
 function script(random: Random, maxAttempts: number): { outcomes: AttemptOutcome[]; attempts: number; isOk: boolean } {
   if (random.chance(0.6)) return { outcomes: [], attempts: 1, isOk: true };
   if (random.chance(0.25)) return { outcomes: ['terminal'], attempts: 1, isOk: false };
@@ -84,7 +88,7 @@ function script(random: Random, maxAttempts: number): { outcomes: AttemptOutcome
   return { outcomes, attempts: Math.min(failures + 1, maxAttempts), isOk: failures < maxAttempts };
 }
 
-/** What must be repeated until it is done: it fails for a while, never for good. */
+/** For nodes that must be repeated until they succeed: they fail for a while, never for good. */
 function fickle(random: Random, maxAttempts: number): AttemptOutcome[] {
   return Array.from({ length: random.pick([0, 0, 1, maxAttempts - 1]) }, () => 'retryable' as const);
 }
@@ -166,7 +170,7 @@ function repeatWorkflow(random: Random, id: string): WorkflowSpec {
   });
 }
 
-/** A chain whose steps can be undone, most of them; and something that is released whatever happens. */
+/** A chain whose steps can be undone, most of them, and a step that releases something whatever happens. */
 function sagaWorkflow(random: Random, id: string): WorkflowSpec {
   const count = random.between(2, 5);
   const failsAt = random.chance(0.7) ? random.between(1, count - 1) : count;
@@ -202,7 +206,7 @@ function sagaWorkflow(random: Random, id: string): WorkflowSpec {
   });
 }
 
-/** Several suppliers are asked, and the first few are enough. */
+/** Several suppliers are asked, and the first few answers are enough. */
 function raceWorkflow(random: Random, id: string): WorkflowSpec {
   const count = random.between(2, 4);
   const names = Array.from({ length: count }, (_, at) => `supplier${at}`);
@@ -251,7 +255,7 @@ function eventWorkflow(random: Random, id: string): WorkflowSpec {
   });
 }
 
-/** Nothing comes, and the wait ends by itself. */
+/** No event comes, and the wait ends by itself. */
 function expiryWorkflow(random: Random, id: string): WorkflowSpec {
   const onTimeout = random.pick(['continue', 'fail']);
   const wait = { id: 'decision', nodeType: 'wait', callback: true, timeoutMs: random.between(100, 4_000), onTimeout };

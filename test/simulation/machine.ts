@@ -1,5 +1,5 @@
-// A machine that keeps a runner process going: boots it, and boots it again after a crash or a stop. The runner in it is
-// the real one.
+// A machine that keeps a runner process going: boots it, and boots it again after a crash or a stop. The runner inside is the
+// real one.
 
 import type { RunAttempt } from '../../src/action/attempt.ts';
 import type { Timers } from '../../src/clock/timers.ts';
@@ -21,7 +21,7 @@ export interface MachineDeps extends ActionDeps {
   readonly counts: Map<string, number>;
   readonly ids: Random;
   readonly changeRun: (run: RunAttempt) => RunAttempt;
-  /** The engine that is not ours; null: every execution is native. */
+  /** The outside engine; null: every execution is native. */
   readonly foreign: ForeignEngine | null;
   readonly lostHandOver: () => 'before' | 'after' | null;
   readonly changeTurns: (turns: OutsideWorker['turns']) => OutsideWorker['turns'];
@@ -32,9 +32,9 @@ const BOOT_AGAIN_MS = 150;
 export class Machine {
   process: Process;
   runner: Runner | null = null;
-  /** What this process does for the engine that is not ours. */
+  /** What this process does for the outside engine. */
   outside: OutsideWorker | null = null;
-  /** Stops that have not come to their end. */
+  /** Stops that have not finished. */
   stopping = 0;
   private readonly deps: MachineDeps;
   private readonly name: string;
@@ -72,12 +72,12 @@ export class Machine {
       () => {
         this.runner = runner;
       },
-      // A process that cannot register exits, and its supervisor starts the next.
+      // A process that cannot register exits, and its supervisor starts the next one.
       () => this.crash(BOOT_AGAIN_MS),
     );
   }
 
-  /** Everything it had in memory is gone. */
+  /** Everything that the process had in memory is gone. */
   crash(downMs: number): void {
     if (this.process.isDead) return;
     this.process.isDead = true;
@@ -109,7 +109,7 @@ export class Machine {
       process.isDead = true;
       if (downMs !== null) world.schedule(downMs, null, () => this.boot());
     };
-    // In the process: a runner that crashes while it stops never comes to the end of it.
+    // Scheduled in the process: a runner that crashes while it stops never finishes the stop.
     process.timers.soon(() => {
       void runner.stop().then(() => {
         audit.stopped(process);
@@ -140,7 +140,7 @@ export class Machine {
   }
 }
 
-/** What compiling gives is shared by all seeds: it is the same every time. */
+/** The result of compiling is shared by all seeds, because it is the same every time. */
 export function planSource(store: Pick<Store, 'definitionGet' | 'workflowArchived'>, timers: Timers): PlanSource {
   return new PlanCache(store, timers, (definition) => ({ plan: compileText(definition), isArchived: false }));
 }

@@ -1,14 +1,14 @@
-// Between a process and the database: what can happen to a statement on its way. It is always atomic; what varies is
+// Between a process and the database: what can happen to a statement on its way. A statement is always atomic. What varies is
 // whether and when it happens, and what its sender hears of it.
 //
-//   before  the connection breaks before it happens: 'unknown' (or 'retry'), nothing applied
-//   after   it happens, and the reply is lost: 'unknown'
-//   late    the connection breaks first, and the server goes on with it all the same, holding its fence row until then
-//   stray   the connection breaks first, and the statement reaches the server long after: it holds no lock meanwhile
-//   slow    it, or its reply, takes long
+//   before  the connection breaks before the statement happens: 'unknown' (or 'retry'), nothing applied
+//   after   the statement happens, and the reply is lost: 'unknown'
+//   late    the connection breaks first, and the server still runs the statement, holding its fence row until then
+//   stray   the connection breaks first, and the statement reaches the server much later: it holds no lock meanwhile
+//   slow    the statement, or its reply, takes long
 //
 // A statement that left its process happens even if the process is gone by then. PostgreSQL's connections deliver nothing
-// twice, so neither does this; what is sent twice is sent twice by its sender (see client.ts).
+// twice, so this network does not either; a repeated statement is sent twice by its sender (see client.ts).
 
 import type { Store } from '../../src/store/port.ts';
 import { StoreError } from '../../src/store/store-error.ts';
@@ -27,14 +27,14 @@ export interface NetworkDeps {
   readonly methods: readonly string[];
   /** Runs one statement; may throw a StoreError. */
   readonly apply: (method: keyof Statements, params: unknown) => unknown;
-  /** How likely each fate is while the weather is bad; 0 = never. */
+  /** How likely each fate is while faults are on; 0 = never. */
   readonly fates: Readonly<Record<Fate, number>>;
   readonly isStormy: () => boolean;
-  /** How long the worst takes. */
+  /** The longest delay. */
   readonly slowMs: number;
 }
 
-/** What a statement may name that locks fence rows. */
+/** The parameters of a statement that locks fence rows. */
 interface Fenced {
   readonly slotId?: string;
   readonly runnerId?: string;
@@ -43,7 +43,7 @@ interface Fenced {
 export class Network {
   /** The database cannot be reached before this time. */
   outageUntil = 0;
-  /** Statements that happened, and whose reply never came. */
+  /** Statements that happened, but whose reply never came. */
   repliesLost = 0;
   private readonly deps: NetworkDeps;
   private readonly heldUntil = new Map<string, number>();
@@ -97,7 +97,7 @@ export class Network {
     });
   }
 
-  /** Waits for the fence rows that it names, then happens; a late one is answered before that. */
+  /** Waits for the fence rows that the statement names, then runs it. A late statement is answered before it runs. */
   private arrive(method: keyof Statements, fenced: Fenced, isLate: boolean, answer: (outcome: Outcome) => void): void {
     const { world, random, slowMs } = this.deps;
     const slots = this.slotsOf(method, fenced);
@@ -149,9 +149,9 @@ export class Network {
   }
 }
 
-/** Listens on one process's line. */
+/** Listens on the line of one process. */
 export interface Tap {
-  /** May decide what becomes of the statement. */
+  /** May decide the fate of the statement. */
   readonly sent: (method: string) => Fate | null;
   readonly heard: (method: string, params: unknown, reply: unknown, sentAt: number) => void;
 }

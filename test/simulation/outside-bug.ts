@@ -1,4 +1,4 @@
-// Bugs put in on purpose into what an engine that is not ours relies on. See planted-bug.ts.
+// Bugs put on purpose into the code that an outside engine relies on. See planted-bug.ts.
 
 import { HandOver } from '../../src/driver/hand-over.ts';
 import type { ExternalTurn } from '../../src/store/external-port.ts';
@@ -11,7 +11,7 @@ export const OUTSIDE_BUGS: Readonly<Record<string, () => Plant>> = {
     return {
       turns: (turns) => ({
         runAttempt: (asked, stop) => turns.runAttempt(asked, stop),
-        // What was told once is not told again: an answer that is lost is lost.
+        // What was told once is not told again, so a lost answer stays lost.
         async advance(run) {
           const open = await turns.advance({ ...run, since: told.get(run.executionId) });
           told.set(run.executionId, open.seq);
@@ -111,7 +111,7 @@ function ready(tables: Tables, executionId: string): void {
   if (row?.state === EXTERNAL) makeReady(tables, row);
 }
 
-/** As if the key were not there: what comes second is written after what came first. */
+/** As if the key did not exist: the second write comes after the first. */
 function behindTheLast(tables: Tables, turn: ExternalTurn): ExternalTurn {
   const rows = tables.events.get(turn.executionId) ?? [];
   const next = rows.reduce((seq, row) => Math.max(seq, row.seq + (JSON.parse(row.facts) as unknown[]).length), 0);

@@ -1,4 +1,4 @@
-// What a process does for executions that a foreign engine runs: the real turn service, and the real hand-over to that engine.
+// What a process does for executions that an outside engine runs: the real turn service, and the real hand-over to that engine.
 
 import type { RunAttempt } from '../../src/action/attempt.ts';
 import { EngineUnavailableError, type OutsideEngine } from '../../src/driver/driver.ts';
@@ -23,7 +23,7 @@ export interface OutsideWorkerDeps {
   readonly ids: Random;
   readonly options: Partial<EngineOptions>;
   readonly foreign: ForeignEngine;
-  /** How likely a hand-over fails before it happened, and after. */
+  /** Whether a hand-over fails before it happened, after it happened, or not at all. */
   readonly lostHandOver: () => 'before' | 'after' | null;
 }
 

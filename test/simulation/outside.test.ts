@@ -1,5 +1,5 @@
-// The simulation with an engine that is not ours: it asks for turns and attempts at least once, late, twice and in any order, and loses
-// runs. Every invariant holds, and bugs that are put in on purpose are found.
+// The simulation with an outside engine: it asks for turns and attempts at least once, late, twice and in any order, and loses
+// runs. Every invariant holds, and planted bugs are found.
 
 import { describe, expect, it } from 'vitest';
 import { describeCase, generateOutsideCase } from './case.ts';

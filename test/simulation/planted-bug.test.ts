@@ -1,4 +1,4 @@
-// The simulation finds the bugs that it exists for, each within a bounded number of seeds, and makes the case small.
+// The simulation finds the bugs that it exists for, each within a limited number of seeds, and shrinks the case.
 
 import { describe, expect, it } from 'vitest';
 import { type Case, generateCase } from './case.ts';

@@ -1,5 +1,5 @@
-// Bugs put in on purpose. A simulation that does not find them proves nothing; planted-bug.test.ts holds it to that.
-// Each replaces a part of the database, of the way to it, or of the engine's classes, for one run only.
+// Bugs put in on purpose. A simulation that does not find them proves nothing; planted-bug.test.ts makes sure that it does. Each
+// bug replaces a part of the database, of the way to it, or of the engine's classes, for one run only.
 
 import type { RunAttempt } from '../../src/action/attempt.ts';
 import type { EngineOptions } from '../../src/engine/environment.ts';
@@ -18,7 +18,7 @@ import { PLANTED_LANGUAGE_BUGS } from './planted-language-bug.ts';
 import { replace } from './replace.ts';
 import type { Plant } from './simulation.ts';
 
-/** Some keep state of their own: each run gets a new one. */
+/** Some bugs keep state of their own, so each run gets a new one. */
 export const PLANTED_BUGS: Readonly<Record<string, () => Plant>> = {
   ...PLANTED_LANGUAGE_BUGS,
   'a commit is not fenced': () => ({
@@ -36,7 +36,7 @@ export const PLANTED_BUGS: Readonly<Record<string, () => Plant>> = {
       executionStartOwned: (params) =>
         withLiveSlot(tables, params.slotId, () => statements.executionStartOwned(params)),
     }),
-    // Also late: in time, its lease keeps a runner from wanting any.
+    // Also when the lease has ended: before that, the lease keeps a runner from adopting.
     patch: () => replace(Claimer.prototype as unknown as WithAdoption, 'mayAdopt', () => () => true),
   }),
   'what a runner starts as its own is acknowledged before it is durable': () => ({
@@ -217,7 +217,7 @@ function withLiveSlot<T>(tables: Tables, slotId: string, run: () => T): T {
   }
 }
 
-/** For `catch`: what to do about one kind of failure; the others pass. */
+/** For `catch`: handles one kind of failure and rethrows the others. */
 function unless<T>(failure: StoreError['failure'], instead: () => T): (error: unknown) => T {
   return (error) => {
     if (error instanceof StoreError && error.failure === failure) return instead();
@@ -237,7 +237,7 @@ function withoutNews(sent: readonly NewMessage[]): NewMessage[] {
   return sent.filter(({ kind }) => kind !== 'child');
 }
 
-/** What an attempt came to for a former owner is good enough for the new one. */
+/** The result of an attempt that a former owner ran is reused for the new owner. */
 function reuseResults(): (run: RunAttempt) => RunAttempt {
   const known = new Map<string, ReturnType<RunAttempt>>();
   return (run) => (request) => {
@@ -248,7 +248,7 @@ function reuseResults(): (run: RunAttempt) => RunAttempt {
   };
 }
 
-/** What the class keeps to itself. */
+/** Private methods of the class. */
 interface WithAdvance {
   advance(resident: Resident): void;
 }

@@ -1,4 +1,4 @@
-// Bugs in how loops, events, undo and joins are carried out, put in on purpose: part of planted-bug.ts.
+// Bugs put on purpose into loops, events, undo and joins: part of planted-bug.ts.
 
 import type { Fact } from '../../src/core/decider/fact.ts';
 import { nodeAt } from '../../src/core/decider/frame.ts';
@@ -75,7 +75,7 @@ function rewritten<Loaded extends { readonly journal: readonly { readonly facts:
   });
 }
 
-/** What the class keeps to itself. */
+/** Private methods of the class. */
 interface WithDispatch {
   run(resident: Resident, command: { node: number }, isAgain: boolean): void;
 }

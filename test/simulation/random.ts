@@ -1,5 +1,5 @@
-// A stream of random numbers from a seed. Each concern of a simulation draws from a stream of its own, so that taking
-// something out of one (a fault, an execution) leaves the others as they were: that is what makes a case shrinkable.
+// A stream of random numbers from a seed. Each part of a simulation draws from a stream of its own, so that removing something
+// from one part (a fault, an execution) does not change the others. This makes a case shrinkable.
 
 import { randomSequence } from '../../src/core/retry/random-sequence.testing.ts';
 
@@ -10,7 +10,7 @@ export interface Random {
   between(min: number, max: number): number;
   chance(probability: number): boolean;
   pick<T>(items: readonly T[]): T;
-  /** A stream of its own, named. */
+  /** A named stream of its own. */
   fork(name: string): Random;
   uuid(): string;
 }

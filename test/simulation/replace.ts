@@ -1,6 +1,6 @@
 // Replaces one method of a class for the time of a run.
 
-/** Returns what puts the original back. */
+/** Returns a function that puts the original method back. */
 export function replace<T extends object, K extends keyof T>(
   target: T,
   key: K,

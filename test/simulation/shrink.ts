@@ -1,5 +1,5 @@
-// Makes a failing case smaller: takes away executions, faults, fates and runners, as long as it still fails in the same
-// way. Each try is a whole run; a case of a few lines is worth a few dozen of them.
+// Makes a failing case smaller: takes away executions, faults, fates and runners, as long as the case still fails in the same
+// way. Each try is a whole run; a case of a few lines is worth a few dozen runs.
 
 import type { Violation } from './audit.ts';
 import type { Case } from './case.ts';
@@ -39,7 +39,7 @@ function signature({ executions, faults, fates, runners }: Case): string {
   return JSON.stringify([executions.length, faults.length, fates, runners]);
 }
 
-/** Takes away halves, then quarters, down to single items, keeping what still fails. */
+/** Takes away halves, then quarters, down to single items, and keeps the smallest list that still fails. */
 export async function thin<T>(items: readonly T[], fails: (fewer: readonly T[]) => Promise<boolean>): Promise<void> {
   let left = items;
   for (let size = Math.ceil(left.length / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2)) {

@@ -1,5 +1,5 @@
-// The storage port in memory, with the semantics of the PostgreSQL implementation: each method is one atomic statement.
-// Passes the same contract suite. The simulation puts a network between it and the engine: see network.ts.
+// The storage port in memory, with the semantics of the PostgreSQL implementation: each method is one atomic statement. It passes
+// the same contract suite. The simulation puts a network between this store and the engine: see network.ts.
 
 import type { Store } from '../../src/store/port.ts';
 import { commitStatements } from './database/commit-statements.ts';
@@ -33,10 +33,10 @@ export function createStatements(tables: Tables): Statements {
   };
 }
 
-/** Calls one statement by its name; what it throws rejects. */
+/** Calls one statement by its name; an error of the statement rejects the promise. */
 export type Call = (method: keyof Statements, params: unknown) => Promise<unknown>;
 
-/** A store whose every method is the same function: the one place where names meet types. */
+/** A store whose methods are all the same function: the one place where names meet types. */
 export function storeOf(methods: readonly string[], call: Call): Store {
   const entries = methods.map((method) => [method, (params: unknown) => call(method as keyof Statements, params)]);
   return { ...Object.fromEntries(entries), close: async () => {} } as Store;

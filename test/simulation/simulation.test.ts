@@ -7,9 +7,9 @@ import { shrink } from './shrink.ts';
 import { simulate } from './simulation.ts';
 
 const SEEDS = 500;
-/** Found by longer runs: each failed once. */
+/** Seeds found by longer runs; each failed once. */
 const FAILED_ONCE = [701_390];
-/** Shrinking costs many runs: the first few failures are enough to go on with. */
+/** Shrinking costs many runs, so only the first few failures are reported. */
 const MOST_REPORTED = 3;
 
 describe('the simulation', () => {

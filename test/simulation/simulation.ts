@@ -1,5 +1,5 @@
-// Runs one case from the first start to quiescence and checks it: warm up, faults, heal, run until nothing is left to do
-// within a budget of virtual time, stop gracefully, check. The engine is the real one; everything around it is simulated.
+// Runs one case from the first start to quiescence and checks it: warm up, faults, heal, run until nothing is left to do within a
+// budget of virtual time, stop gracefully, check. The engine is the real one; everything around it is simulated.
 
 import type { RunAttempt } from '../../src/action/attempt.ts';
 import type { EngineOptions } from '../../src/engine/environment.ts';
@@ -24,20 +24,20 @@ import { Weather } from './weather.ts';
 import type { WorkflowSpec } from './workflow.ts';
 import { Process, World } from './world.ts';
 
-/** A bug put in on purpose: whatever it replaces is replaced for one run. */
+/** A bug put in on purpose: its replacements hold for one run. */
 export interface Plant {
-  /** Another database. */
+  /** Statements of a changed database. */
   readonly statements?: (statements: Statements, tables: Tables) => Partial<Statements>;
-  /** Another way to talk to it, for runners. */
+  /** A changed way to talk to the database, for runners. */
   readonly store?: (store: Store) => Partial<Store>;
-  /** Another way to run attempts; one for each process. */
+  /** A changed way to run attempts; one for each process. */
   readonly run?: (run: RunAttempt) => RunAttempt;
-  /** Another turn service; one for each process. */
+  /** A changed turn service; one for each process. */
   readonly turns?: (turns: OutsideWorker['turns']) => OutsideWorker['turns'];
   readonly options?: Partial<EngineOptions>;
-  /** Where the search begins, for a bug that few seeds show. */
+  /** The first seed of the search, for a bug that few seeds show. */
   readonly firstSeed?: number;
-  /** Changes the engine's classes; returns what changes them back. */
+  /** Changes the engine's classes; returns a function that changes them back. */
   readonly patch?: () => () => void;
 }
 
@@ -70,7 +70,7 @@ export async function simulate(given: Case, plant: Plant = {}): Promise<Verdict>
   }
 }
 
-/** Node ends a process that leaves a rejection unhandled; here it is a finding of the case that is running. */
+/** Node ends a process that leaves a rejection unhandled; here it is a finding of the running case. */
 function catchRejections(caught: (reason: string) => void): () => void {
   const others = process.rawListeners('unhandledRejection') as NodeJS.UnhandledRejectionListener[];
   process.removeAllListeners('unhandledRejection');
@@ -177,7 +177,7 @@ class Run {
     });
   }
 
-  /** Only where there is one: a case without it is the same as ever. */
+  /** Only for cases with an outside engine, so that other cases stay the same as before. */
   private foreignEngine(random: Random) {
     const { world, given, machines } = this;
     const { foreign: faults } = given;
@@ -211,7 +211,7 @@ class Run {
     const isQuiet = () => world.now > given.healAtMs && client.busy === 0 && this.isSettled();
     const broke = () => audit.violations.length > 0;
     await world.runUntil(given.healAtMs + BUDGET_MS, () => isQuiet() || broke());
-    // Zombies and late statements have their say before it is over.
+    // Zombies and late statements get time to do harm before the run is over.
     if (!broke()) await world.runUntil(world.now + LEASE_MS * 2, () => false);
     if (!broke()) await this.stopAll();
     if (!broke()) {
@@ -225,7 +225,7 @@ class Run {
     return { violations: audit.violations, counts: this.counts, events: world.events, virtualMs: world.now };
   }
 
-  /** Nothing is live, and no accepted retry is about to change that. */
+  /** No execution is live, and no accepted retry is about to change that. */
   private isSettled(): boolean {
     const { queue, inbox } = this.tables;
     return queue.size === 0 && ![...inbox.values()].flat().some(isRetry);
@@ -288,7 +288,7 @@ class Run {
     return { ...store, ...plant.store?.(store) };
   }
 
-  /** As if the request had come to that machine: its answer is lost with it. */
+  /** As if the request had come to that machine: if the machine dies, the answer is lost. */
   private adopt(client: Process, { process, runner }: Machine, items: NewExecution[]): ReturnType<Adopt> {
     const { world } = this;
     if (runner === null || process.isDead || process.pausedUntil > world.now) return null;

@@ -1,4 +1,4 @@
-// Brings the faults of a case about at their time, and ends them when it is time to heal.
+// Applies the faults of a case at their times, and ends them when it is time to heal.
 
 import type { Case } from './case.ts';
 import { type Fault, LEASE_MS } from './fault.ts';
@@ -14,7 +14,7 @@ export interface WeatherDeps {
 }
 
 export class Weather {
-  /** How far the database's clock has been set back. */
+  /** How far the clock of the database has been set back. */
   clockOffset = 0;
   kills = 0;
   private readonly deps: WeatherDeps;
@@ -33,7 +33,10 @@ export class Weather {
     world.schedule(given.healAtMs, null, () => this.heal());
   }
 
-  /** A trap strikes once the statement has left, before anything else happens. Returns the statement's fate, if it is one. */
+  /**
+   * A trap strikes as soon as the statement has left, before anything else happens. Returns the fate of the statement, if the
+   * trap is one.
+   */
   sent(runner: number, method: string): Fate | null {
     const { world, given } = this.deps;
     const key = `${runner} ${method}`;
@@ -70,7 +73,7 @@ export class Weather {
   }
 
   private strikeRunner(kind: 'crash' | 'pause' | 'partition', runner: number, forMs: number): void {
-    // A shrunk case may have fewer runners than its faults speak of.
+    // A shrunk case may have fewer runners than its faults name.
     const machine = this.deps.machines[runner];
     if (kind === 'crash') {
       this.kills++;

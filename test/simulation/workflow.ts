@@ -1,11 +1,11 @@
-// Random workflows of all three formats, each with a script of what every attempt of every node comes to. Small on
-// purpose: what matters here is not what a plan can say (the decider's own tests do that), but when things happen.
+// Random workflows of all three formats, each with a script of the outcome of every attempt of every node. Small on purpose: the
+// point here is not what a plan can say (the decider's own tests check that), but when things happen.
 
 import type { Format } from '../../src/core/plan/plan.ts';
 import type { Language } from './language.ts';
 import type { Random } from './random.ts';
 
-/** `crash`: takes its runner's process with it. `badData`: a result that the database refuses. */
+/** `crash`: ends the process of its runner. `badData`: a result that the database refuses. */
 export type AttemptOutcome = 'ok' | 'retryable' | 'terminal' | 'timeout' | 'crash' | 'badData';
 
 type NodeKind = 'action' | 'sleep' | 'webhook' | 'child' | 'fireAndForget';
@@ -16,7 +16,7 @@ export interface NodeSpec {
   readonly needs: readonly { readonly id: string; readonly when: 'success' | 'failure' | 'always' }[];
   readonly maxAttempts: number;
   readonly baseDelayMs: number;
-  /** Of attempt n at n − 1; attempts beyond the list succeed. */
+  /** The outcome of attempt n is at n − 1; attempts beyond the list succeed. */
   readonly outcomes: readonly AttemptOutcome[];
   readonly sleepMs: number;
   readonly child: WorkflowSpec | null;
@@ -27,16 +27,16 @@ export interface WorkflowSpec {
   readonly format: Format;
   readonly nodes: readonly NodeSpec[];
   readonly timeoutMs: number | null;
-  /** Written as it stands, with its own script; it has no other nodes. */
+  /** Used as it is written, with its own script; the workflow has no other nodes. */
   readonly language?: Language;
 }
 
 export interface WorkflowShape {
   readonly id: string;
-  /** Workflows that it may start; none = it has no subworkflows. */
+  /** Workflows that this one may start; none = it has no subworkflows. */
   readonly children: readonly WorkflowSpec[];
   readonly webhooks: boolean;
-  /** A chain of this many nodes, to make a journal long enough for a checkpoint. */
+  /** A long chain of nodes, which makes the journal long enough for a checkpoint. */
   readonly long?: boolean;
 }
 
@@ -48,14 +48,14 @@ export function randomWorkflow(random: Random, shape: WorkflowShape): WorkflowSp
   return { id: shape.id, format, nodes, timeoutMs: null };
 }
 
-/** It sleeps for longer than it may take. */
+/** A workflow that sleeps longer than its time limit. */
 export function overdueWorkflow(random: Random, id: string): WorkflowSpec {
   const timeoutMs = random.between(300, 4_000);
   const asleep = { ...plainNode('n1', 'sleep'), needs: [{ id: 'n0', when: 'success' as const }], sleepMs: 40_000 };
   return { id, format: 'graph', nodes: [plainNode('n0', 'action'), asleep], timeoutMs };
 }
 
-/** Its second node is poison. */
+/** A workflow whose second node is poison. */
 export function poisonWorkflow(random: Random, id: string): WorkflowSpec {
   const poison = random.pick(['crash', 'badData'] as const);
   const culprit = { ...plainNode('n1', 'action'), needs: [{ id: 'n0', when: 'success' as const }] };
@@ -63,13 +63,13 @@ export function poisonWorkflow(random: Random, id: string): WorkflowSpec {
   return { id, format: 'graph', nodes: [plainNode('n0', 'action'), { ...culprit, outcomes }], timeoutMs: null };
 }
 
-/** It waits for a child that waits for a call that never comes; it times out, and takes the child with it. */
+/** A workflow that waits for a child, which waits for a call that never comes. The parent times out and cancels the child. */
 export function cascadeWorkflow(random: Random, id: string): WorkflowSpec {
   const parent = { ...plainNode('n0', 'child'), child: blockedWorkflow('blocked-child') };
   return { id, format: 'graph', nodes: [parent], timeoutMs: random.between(800, 6_000) };
 }
 
-/** It waits for a call that never comes. */
+/** A workflow that waits for a call that never comes. */
 export function blockedWorkflow(id: string): WorkflowSpec {
   return { id, format: 'pipeline', nodes: [plainNode('n0', 'webhook')], timeoutMs: null };
 }
@@ -102,7 +102,7 @@ function randomKind(random: Random, format: Format, { children, webhooks }: Work
   return random.chance(at === 0 ? 0.1 : 0.25) ? 'sleep' : 'action';
 }
 
-/** Mostly success; what fails does so for a while, or for good. */
+/** Mostly successes; failures last for a while, or are final. */
 function randomOutcomes(random: Random, maxAttempts: number): AttemptOutcome[] {
   if (random.chance(0.6)) return [];
   const failures = random.between(1, maxAttempts);

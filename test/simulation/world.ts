@@ -1,7 +1,6 @@
-// Virtual time, and the processes that live in it. Everything that ever happens is an event in one heap, taken in the
-// order of its time; between two events all promise continuations run to their end (a turn of the real event loop), so a
-// run is a function of its seed. A process that crashed gets none of its events any more; one that is paused gets them
-// late, all at once: a zombie.
+// Virtual time, and the processes that live in it. Everything that happens is an event in one heap, taken in the order of its
+// time; between two events all promise continuations run to their end (a turn of the real event loop), so a run depends only on
+// its seed. A process that crashed gets none of its events any more; a paused process gets them late, all at once: a zombie.
 
 import type { Timers } from '../../src/clock/timers.ts';
 
@@ -18,7 +17,7 @@ export class World {
   private readonly heap: Event[] = [];
   private order = 0;
 
-  /** `process`: whose event it is; null = the outside world's. Returns a function that takes it back. */
+  /** `process`: the process that the event belongs to; null = the outside world. Returns a function that cancels the event. */
   schedule(delayMs: number, process: Process | null, run: () => void): () => void {
     const event: Event = { at: this.now + Math.max(0, delayMs), order: this.order++, process, run };
     this.push(event);
@@ -27,7 +26,7 @@ export class World {
     };
   }
 
-  /** Runs until `isOver` says so, or the time is up; false = time is up, or nothing is left to happen. */
+  /** Runs until `isOver` returns true, or the time is up; false = time is up, or no event is left. */
   async runUntil(limitMs: number, isOver: () => boolean): Promise<boolean> {
     await turn();
     while (!isOver()) {
@@ -94,12 +93,12 @@ function turn(): Promise<void> {
   });
 }
 
-/** An operating-system process: what it holds in memory is gone when it crashes. */
+/** An operating-system process: its memory is gone when it crashes. */
 export class Process {
   readonly name: string;
   isDead = false;
   pausedUntil = 0;
-  /** It cannot reach the database before this time, and goes on all the same. */
+  /** The process cannot reach the database before this time, and goes on all the same. */
   cutOffUntil = 0;
   readonly timers: Timers;
 

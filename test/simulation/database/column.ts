@@ -1,4 +1,4 @@
-// What PostgreSQL refuses when a value meets its column: bad data, found before anything is written.
+// Values that PostgreSQL refuses for a column: bad data, found before anything is written.
 
 import { isUuid } from '../../../src/core/id/id.ts';
 import type { NewDelivery, NewMessageRow } from '../../../src/store/delivery-port.ts';
@@ -16,7 +16,7 @@ export function refuse(problem: string): never {
   throw new StoreError('data', problem);
 }
 
-/** `text` cannot hold U+0000, which is harmless in what people read. */
+/** `text` cannot hold U+0000, so readable text gets U+FFFD instead, which does no harm there. */
 export const readable = (value: string): string => value.replaceAll('\u0000', '\uFFFD');
 
 export function checkFormat(format: string): void {

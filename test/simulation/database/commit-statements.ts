@@ -1,5 +1,5 @@
-// The commit, and what else ends an execution. All or nothing under one fence row (I3, I4, I13, I17). See execution_commit
-// in src/store/postgres/execution/execution.sql, and operation.sql.
+// The commit, and the other statements that end an execution. All or nothing under one fence row (I3, I4, I13, I17). See
+// execution_commit in src/store/postgres/execution/execution.sql, and operation.sql.
 
 import type { DeadLetter } from '../../../src/store/operation-port.ts';
 import type { CommitBatch } from '../../../src/store/port.ts';
@@ -40,7 +40,7 @@ export function commitStatements(tables: Tables): CommitStatements {
   };
 }
 
-/** About an execution that goes on; there is one letter for each. */
+/** A letter about an execution that goes on; there is one letter for each execution. */
 export function noteLetter(tables: Tables, letter: Omit<Parameters<Statements['deadLetterNote']>[0], 'slotId'>): void {
   const { executionId, tenantId, payload, attempts } = letter;
   if ([...tables.deadLetters.values()].some((other) => other.executionId === executionId)) return;
@@ -55,7 +55,7 @@ type Letter = Required<Omit<Parameters<Statements['deadLetterAdd']>[0], 'slotId'
   readonly event?: EventRow | undefined;
 };
 
-/** Ends the execution and keeps its cause. */
+/** Ends the execution and keeps its dead letter. */
 export function keepLetterOf(
   tables: Tables,
   { outcome, reason, payload, attempts, lastError, event, sent, keepLetter }: Letter,
@@ -87,7 +87,7 @@ export function keepLetterOf(
 
 type Rows = Omit<CommitBatch, 'slotId'>;
 
-/** `met`: what an attempt that is there already means. */
+/** `met`: the meaning of an attempt that already exists. */
 export function checkKeys(tables: Tables, batch: Rows, met?: 'alreadyApplied'): void {
   const keys = new Set<string>();
   const once = (key: string, isKnown: boolean, failure: 'data' | 'alreadyApplied') => {

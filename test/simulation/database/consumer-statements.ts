@@ -75,7 +75,7 @@ function withNewest(secret: string, kept: readonly string[]): string[] {
   return [secret, ...kept.filter((other) => other !== secret).slice(0, 1)];
 }
 
-/** A hook has failed when it waits for a consumer that is no more. False: nobody wants to know. */
+/** A hook fails when it waits for a consumer that no longer exists. False: nobody wants to know. */
 function fail(tables: Tables, message: MessageRow): boolean {
   if (message.onSucceeded === null && message.onFailed === null) return false;
   message.failures++;

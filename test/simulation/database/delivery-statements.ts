@@ -1,5 +1,5 @@
-// Deliveries and notices. See src/store/postgres/delivery/delivery.sql and notice.sql. What there is in two
-// statements, because a snapshot is a moment, is one here: every statement of this database sees everything before it.
+// Deliveries and notices. See src/store/postgres/delivery/delivery.sql and notice.sql. Where PostgreSQL needs two statements,
+// because a snapshot is one moment, there is one here: every statement of this database sees everything before it.
 
 import type { AckItem, AckResult, DeliveryStore } from '../../../src/store/delivery-port.ts';
 import { readable } from './column.ts';
@@ -280,7 +280,7 @@ function mayGo(
   return stage !== 'Processed' && stage !== 'Dead';
 }
 
-/** True: its hook is done, and an event is to be triggered. */
+/** True: the hook is done, and an event must be triggered. */
 function count(tables: Tables, { ackGuid, stage, processed }: DeliveryRecord, result: string | null = null): boolean {
   const message = tables.messaging.messages.get(ackGuid)!;
   if (message.onSucceeded === null && message.onFailed === null) return false;

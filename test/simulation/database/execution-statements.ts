@@ -105,7 +105,7 @@ export function executionStatements(tables: Tables): ExecutionStatements {
   };
 }
 
-/** I5: the claim that the caller means, not a later one. */
+/** I5: the claim that the caller means, and not a later one. */
 function isThatClaim(tables: Tables, { executionId, epoch }: OwnedExecution): boolean {
   return epoch === null || tables.queue.get(executionId)?.epoch === epoch;
 }
@@ -191,7 +191,7 @@ function claim(
   return { claimed, leftAlone, at };
 }
 
-/** Of those that may have crashed their runners only as many as will run. */
+/** Of the executions that may have crashed their runners, only as many as will run. */
 function withoutIdleSuspects(picked: QueueRow[], atMost: number): QueueRow[] {
   const suspects = picked.filter(({ crashes }) => crashes >= SUSPICIOUS_CRASHES).sort((a, b) => a.crashes - b.crashes);
   return [...picked.filter(({ crashes }) => crashes < SUSPICIOUS_CRASHES), ...suspects.slice(0, atMost)];

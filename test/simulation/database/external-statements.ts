@@ -115,7 +115,7 @@ export function externalStatements(tables: Tables): ExternalStatements {
   };
 }
 
-/** What was never begun is handed over as its first epoch. */
+/** An execution that never began is handed over with the first epoch. */
 const epochOf = (epoch: number): number => Math.max(epoch, FIRST_EPOCH);
 
 function isAt(tables: Tables, executionId: string, epoch: number): boolean {

@@ -1,4 +1,4 @@
-// What several statements do to the rows of messages and deliveries.
+// Changes to the rows of messages and deliveries that several statements share.
 
 import type { NewDelivery, NewMessageRow } from '../../../src/store/delivery-port.ts';
 import { deliveryKey } from './messaging-tables.ts';
@@ -18,7 +18,7 @@ export function addDeliveries(tables: Tables, deliveries: readonly NewDelivery[]
   }
 }
 
-/** As if it had never been sent. */
+/** As if the message had never been sent. */
 export const fresh = (tables: Tables) => ({
   stage: 'Pending' as const,
   attempts: 0,

@@ -42,10 +42,10 @@ export interface DeliveryRecord {
   stage: DeliveryStage;
   attempts: number;
   reminders: number;
-  /** How often it was processed: a replay does not count again. */
+  /** How often the delivery was processed; a replay does not count again. */
   processed: number;
   nextAttemptAt: number | null;
-  /** For when its consumer asked to be sent it again. */
+  /** The time at which the consumer asked to get the message again. */
   retryAt: number | null;
   deliveredAt: number | null;
   endedAt: number | null;

@@ -90,7 +90,7 @@ function purge(tables: Tables, { endedBefore, limit }: Parameters<Statements['re
     return letters.has(id) || (parentId !== null && tables.queue.has(parentId)) || children.some(isLive);
   };
   const isLive = ({ executionId }: { executionId: string }) => tables.queue.has(executionId);
-  // What may not have been told yet stays.
+  // Executions whose events may not be published yet are kept.
   const [unpublished] = tables.batches.values();
   const until = Math.min(endedBefore, unpublished === undefined ? Infinity : unpublished.at - 3_600_000);
   const doomed = [...tables.outcomes.values()]

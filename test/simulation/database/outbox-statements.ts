@@ -31,7 +31,7 @@ export function outboxStatements(tables: Tables): OutboxStatements {
       addMessages(tables, messages);
       addDeliveries(tables, deliveries);
     },
-    // No triggers in this database.
+    // This database has no triggers.
     outboxListeners: () => [],
     outboxPublish({ leaderId, batchIds, messages, deliveries }) {
       checkSent(messages, deliveries);

@@ -1,4 +1,4 @@
-// What makes waiting executions ready, and the mailbox. See src/store/postgres/execution/queue.sql and inbox.sql.
+// Statements that make waiting executions ready, and the mailbox. See src/store/postgres/execution/queue.sql and inbox.sql.
 
 import { REOPENING_KEY } from '../../../src/core/decider/signal-type.ts';
 import { CANCEL_LANE } from '../../../src/store/port.ts';
@@ -79,13 +79,13 @@ export function queueStatements(tables: Tables): QueueStatements {
   };
 }
 
-/** It waits in the backlog, or is parked, and is to be cancelled. */
+/** The execution waits in the backlog or is parked, and a cancel has arrived for it. */
 function isToCancel(tables: Tables, { executionId, state, priority }: QueueRow): boolean {
   if (state === OWNED || state === EXTERNAL || priority === CANCEL_LANE) return false;
   return mailOf(tables, executionId).some(({ kind }) => kind === 'cancel');
 }
 
-/** Mail of executions that have ended: an accepted repair reopens, the rest is thrown away in time. */
+/** Mail of executions that have ended: an accepted repair reopens the execution, and the rest is thrown away in time. */
 function dealWithStrayMail(tables: Tables): number {
   let reopened = 0;
   for (const [executionId, mail] of tables.inbox) {
@@ -109,7 +109,7 @@ export function isRetry({ kind, key }: { readonly kind: string; readonly key: st
   return kind === 'signal' && REOPENS.test(key);
 }
 
-/** A signal that was seen before is not taken again, also after it was consumed (I10). */
+/** A signal that was seen before is not taken again, even after it was consumed (I10). */
 function admit(tables: Tables, message: Parameters<typeof putMail>[1]): boolean {
   if (message.kind !== 'signal') return putMail(tables, message);
   const seen = tables.signals.get(message.executionId) ?? new Set();

@@ -1,4 +1,4 @@
-// Reading: what people and programs ask. See src/store/postgres/execution/reader.sql.
+// Reading: what people and programs ask for. See src/store/postgres/execution/reader.sql.
 
 import type { ExecutionView } from '../../../src/store/reader-port.ts';
 import { linkKey } from './commit-statements.ts';

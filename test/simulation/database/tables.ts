@@ -1,5 +1,5 @@
-// The tables of the simulated database, and the clock that stamps their rows. Plain maps: a statement checks everything it
-// could fail on before it changes anything, so there is never something to roll back.
+// The tables of the simulated database, and the clock that stamps their rows. Plain maps: a statement checks everything it could
+// fail on before it changes anything, so there is never anything to roll back.
 
 import type { DeliveryStore } from '../../../src/store/delivery-port.ts';
 import type { EventWaitRow, EventWaitStore } from '../../../src/store/event-wait-port.ts';
@@ -23,7 +23,7 @@ import type {
 import type { RunnerInfo, RunnerStore } from '../../../src/store/runner-port.ts';
 import { createMessagingTables, type MessagingTables } from './messaging-tables.ts';
 
-/** What the engine needs of the port, and the contract suite asks for; the rest serves people. */
+/** The part of the port that the engine needs and the contract suite asks for; the rest serves people. */
 type Simulated =
   | keyof RunnerStore
   | keyof ExecutionStore
@@ -53,7 +53,7 @@ type Simulated =
   | 'executionLogs'
   | 'resourceFind';
 
-/** The port, each method as the one atomic statement it is. */
+/** The port, with each method as one atomic statement. */
 export type Statements = {
   [Method in Simulated]: (...params: Parameters<Store[Method]>) => Awaited<ReturnType<Store[Method]>>;
 };
@@ -104,7 +104,7 @@ export interface Tables {
   /** By execution, then by `attempt:node`. */
   readonly attempts: Map<string, Map<string, AttemptRow>>;
   readonly checkpoints: Map<string, { seq: number; deciderVersion: number; state: string }>;
-  /** By execution, in the order in which they came. */
+  /** By execution, in the order of arrival. */
   readonly inbox: Map<string, (NewMessage & { readonly at: number })[]>;
   readonly signals: Map<string, Set<string>>;
   readonly eventWaits: Map<string, EventWaitRow>;
@@ -120,7 +120,7 @@ export interface Tables {
   readonly externalRuns: Map<string, ExternalRunRow>;
   readonly messaging: MessagingTables;
   nextId: number;
-  /** How many statements gave an epoch. */
+  /** How many statements have given an epoch. */
   epochsGiven: number;
 }
 
@@ -168,12 +168,12 @@ export function createTables(clock: () => number): Tables {
   };
 }
 
-/** Times leave the database in whole milliseconds; what is finer is cut off. */
+/** Times leave the database in whole milliseconds; fractions are cut off. */
 export function readClock(tables: Tables): number {
   return Math.floor(tables.clock());
 }
 
-/** The runner behind a slot, if its fence is alive: what every write of a runner asks first (I4). */
+/** The runner behind a slot, if its fence is alive. Every write of a runner asks this first (I4). */
 export function liveRunner(tables: Tables, slotId: string): string | null {
   const slot = tables.slots.get(slotId);
   return slot?.state === 'live' ? slot.runnerId : null;
@@ -190,7 +190,7 @@ export function wake(tables: Tables, row: QueueRow): void {
   row.dueAt = null;
 }
 
-/** Parked before its first claim: a rate limit holds it back, and only a cancel wakes it early. */
+/** Parked before its first claim: a rate limit holds the execution back, and only a cancel wakes it early. */
 export const isHeld = ({ state, epoch }: QueueRow): boolean => state === PARKED && epoch === 0;
 
 export function addToQueue(tables: Tables, execution: NewExecution & { behaviour: number }, epoch = 0): void {
@@ -214,13 +214,16 @@ export function addToQueue(tables: Tables, execution: NewExecution & { behaviour
   });
 }
 
-/** None that an execution had before: 1 is the epoch of what is handed over for the first time. */
+/** An epoch that the execution never had: 1 is the epoch of an execution that is handed over for the first time. */
 export function nextEpoch(tables: Tables): number {
   tables.epochsGiven = Math.max(tables.epochsGiven, 1) + 1;
   return tables.epochsGiven;
 }
 
-/** Live again, with an epoch higher than any it had, though its old row is gone (I5); its dead letter is settled. */
+/**
+ * The execution is live again, with a higher epoch than any before, although its old row is gone (I5); its dead letter is
+ * settled.
+ */
 export function takeUpAgain(tables: Tables, executionId: string): void {
   addToQueue(tables, tables.executions.get(executionId)!, nextEpoch(tables));
   const run = tables.externalRuns.get(executionId);
@@ -232,7 +235,7 @@ export function mailOf(tables: Tables, executionId: string): readonly (NewMessag
   return tables.inbox.get(executionId) ?? [];
 }
 
-/** `on conflict (execution_id, kind, key) do nothing`; true = it was inserted. */
+/** `on conflict (execution_id, kind, key) do nothing`; true = the message was inserted. */
 export function putMail(tables: Tables, message: NewMessage): boolean {
   const mail = tables.inbox.get(message.executionId) ?? [];
   if (mail.some(({ kind, key }) => kind === message.kind && key === message.key)) return false;
@@ -244,7 +247,7 @@ export function putMail(tables: Tables, message: NewMessage): boolean {
   return true;
 }
 
-/** What a commit leaves for the publisher. */
+/** The batch that a commit leaves for the publisher. */
 export function addBatch(tables: Tables, events: readonly EventRow[]): void {
   if (events.length === 0) return;
   const rows = events.map(({ executionId, seq }) => ({ executionId, seq }));

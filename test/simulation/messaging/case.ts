@@ -1,33 +1,36 @@
 // One case of the simulation of lifecycles and deliveries, as data: instances and what their consumers will do, processes, and
-// what goes wrong. How every instance must end is known when the case is drawn.
+// faults. How every instance must end is known when the case is drawn.
 
 import { randomFates } from '../fault.ts';
 import type { Fate } from '../network.ts';
 import { createRandom, type Random } from '../random.ts';
 
-/** What a consumer does with a message, attempt by attempt; the last one for ever. */
+/** What a consumer does with a message, attempt by attempt; the last reply is repeated for ever. */
 export type Reply =
-  /** Its answer says that it is done. */
+  /** The answer says that the message is processed. */
   | 'processed'
-  /** It says that it has it, and that it is done some time later, in a call of its own; perhaps twice. */
+  /**
+   * The consumer answers that it has the message, and says some time later, in a call of its own, that it is processed;
+   * perhaps twice.
+   */
   | 'later'
   | 'laterTwice'
-  /** It says that it is done before it answers. */
+  /** The consumer says that the message is processed before it answers. */
   | 'early'
-  /** It fails, and wants it again soon. */
+  /** The consumer fails, and wants the message again soon. */
   | 'again'
-  /** Its answer is an error. */
+  /** The answer is an error. */
   | 'error'
-  /** It fails for good. */
+  /** The consumer fails for good. */
   | 'refuse';
 
 export interface InstanceCase {
   readonly number: number;
   readonly startAtMs: number;
   readonly isSentTwice: boolean;
-  /** How often its timeout fires before it is closed. */
+  /** How often the timeout of the instance fires before the instance is closed. */
   readonly reminders: number;
-  /** What each consumer of its hook comes to. */
+  /** The verdict of each consumer of the hook. */
   readonly verdicts: readonly ('ok' | 'refuse')[];
 }
 
@@ -49,12 +52,12 @@ export interface MessagingCase {
   readonly seed: number;
   readonly nodes: number;
   readonly consumers: readonly { readonly ordering: 'delivered' | 'processed' }[];
-  /** Another one, that is registered when the others are long at work. */
+  /** When another consumer is registered, long after the others began to work. */
   readonly lateConsumerAtMs: number | null;
   readonly instances: readonly InstanceCase[];
   readonly faults: readonly MessagingFault[];
   readonly fates: Readonly<Record<Fate, number>>;
-  /** How likely it is that a request, or its answer, gets lost on its way to a consumer. */
+  /** How likely a request to a consumer, or its answer, gets lost on the way. */
   readonly requestLoss: number;
   readonly replyLoss: number;
   readonly healAtMs: number;
@@ -115,7 +118,7 @@ function randomFault(random: Random, nodes: number, healAtMs: number): Messaging
     case 'crash':
       return { kind: 'crash', node, atMs, downMs: random.between(10, 3_000) };
     case 'pause':
-      // Longer than what it has taken is its own.
+      // Up to longer than the time for which a claim belongs to its node.
       return { kind: 'pause', node, atMs, forMs: random.between(500, 40_000) };
     case 'partition':
       return { kind: 'partition', node, atMs, forMs: random.between(500, 5_000) };
@@ -138,7 +141,7 @@ export function expectedEvents({ verdicts, reminders }: InstanceCase): string[] 
   return ['submit', outcome, ...Array<string>(reminders).fill('remind'), 'close'];
 }
 
-/** What a consumer does with one message, drawn by its name: the same in every run of the case. */
+/** What a consumer does with one message, drawn by the name of the message: the same in every run of the case. */
 export function repliesTo(seed: number, name: string, verdict: 'ok' | 'refuse'): readonly Reply[] {
   const random = createRandom(seed).fork(name);
   const trouble = Array.from({ length: random.pick([0, 0, 0, 1, 2]) }, () => random.pick(['error', 'again'] as const));

@@ -1,5 +1,5 @@
-// The application: submits its instances, waits until they have been checked and reminded, closes them. It asks again, at
-// another process, until it has an answer; sometimes it asks two at once. One request id stays one request.
+// The application: submits its instances, waits until they have been checked and reminded, and closes them. It asks again, at
+// another process, until it has an answer; sometimes it asks two processes at once. One request id stays one request.
 
 import type { TriggerAnswer } from '../../../src/lifecycle/instance/instance-triggers.ts';
 import type { Tables } from '../database/tables.ts';
@@ -52,7 +52,7 @@ export class Client {
     while (!condition()) await this.deps.process.sleep(LOOK_EVERY_MS);
   }
 
-  /** Until it is answered. */
+  /** Asks until there is an answer. */
   private async insist({ number, isSentTwice }: InstanceCase, event: string): Promise<void> {
     for (;;) {
       const asked = isSentTwice ? [this.ask(number, event), this.ask(number, event)] : [this.ask(number, event)];
@@ -61,14 +61,14 @@ export class Client {
     }
   }
 
-  /** null: no answer, or none that says anything. */
+  /** null: no answer, or one that says nothing. */
   private ask(number: number, event: string): Promise<TriggerAnswer | null> {
     const { process, random, nodes, watch, tenantId } = this.deps;
     const node = random.pick(nodes);
     const externalRef = `L-${number}`;
     return new Promise((resolve) => {
       process.timers.after(ANSWER_WITHIN_MS, () => resolve(null));
-      // In the node's process: one that crashes answers no more.
+      // Scheduled in the node's process: a process that crashes answers no more.
       node.process.timers.after(random.between(1, 20), () => {
         const { triggers } = node;
         if (triggers === null) return resolve(null);

@@ -1,5 +1,5 @@
-// The machine of the simulation: submitted, checked by a hook that all its consumers have to answer, then passed or refused;
-// there it is reminded of itself some times, until somebody closes it.
+// The state machine of the simulation: submitted, checked by a hook that all its consumers have to answer, then passed or
+// refused; there the instance is reminded some times, until somebody closes it.
 
 import { compileLifecycle } from '../../../src/lifecycle/machine/compile.ts';
 import { MAX_REMINDERS } from './case.ts';

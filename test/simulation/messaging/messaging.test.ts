@@ -1,5 +1,5 @@
-// Lifecycles and deliveries with the real services over a simulated database, network, clocks and consumers: every seed must
-// keep every promise. `npm run sim -- --messaging --seed S` repeats one.
+// Lifecycles and deliveries with the real services over a simulated database, network, clocks and consumers: every seed must keep
+// every promise. `npm run sim -- --messaging --seed S` repeats one seed.
 
 import { describe, expect, it } from 'vitest';
 import { describeMessagingCase, generateMessagingCase, type MessagingCase } from './case.ts';

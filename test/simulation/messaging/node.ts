@@ -1,5 +1,5 @@
-// A process that triggers, sends, acknowledges and monitors, with the real services, put together as src/app/messaging.ts does;
-// started again after a crash.
+// A process that triggers, sends, acknowledges and monitors, with the real services, put together as in src/app/messaging.ts. It
+// is started again after a crash.
 
 import type { HttpClient } from '../../../src/action/http-client.ts';
 import { createClock } from '../../../src/clock/clock.ts';
@@ -17,7 +17,7 @@ export interface NodeDeps {
   readonly connect: (process: Process) => Store;
   readonly http: (process: Process) => HttpClient;
   readonly random: Random;
-  /** How far its own clock is from the database's: nothing may depend on it. */
+  /** How far the clock of the process is from the clock of the database; nothing may depend on it. */
   readonly skewMs: number;
 }
 

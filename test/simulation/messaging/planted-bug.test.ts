@@ -1,4 +1,4 @@
-// The simulation of lifecycles and deliveries finds the bugs that it exists for, each within a bounded number of seeds.
+// The simulation of lifecycles and deliveries finds the bugs that it exists for, each within a limited number of seeds.
 
 import { describe, expect, it } from 'vitest';
 import { generateMessagingCase } from './case.ts';

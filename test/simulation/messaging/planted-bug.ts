@@ -138,7 +138,7 @@ function close(row: DeliveryRecord): void {
 
 type Batch = Parameters<Statements['lifecycleApply']>[0];
 
-/** As if nobody compared them. */
+/** As if nobody compared the revisions. */
 function withRevisionsOf({ messaging }: Tables, batch: Batch): Batch {
   const moves = batch.moves.map((move) => ({
     ...move,

@@ -1,5 +1,5 @@
-// The consumers: what arrives, what they answer, and what they say afterwards. Each keeps a ledger, and complains about whatever
-// it must never see: other bytes, another id for the same message, one out of its order (I19).
+// The consumers: what arrives, what they answer, and what they say afterwards. Each consumer keeps a ledger, and complains about
+// everything it must never see: other bytes, another id for the same message, a message out of order (I19).
 
 import type { HttpClient, HttpResponse } from '../../../src/action/http-client.ts';
 import type { Acknowledgements } from '../../../src/delivery/acknowledgements.ts';
@@ -15,7 +15,7 @@ export interface ReceiverDeps {
   readonly given: MessagingCase;
   readonly random: Random;
   readonly watch: Watch;
-  /** A process of their own, whose acknowledgements take the same way as everybody's. */
+  /** The process of the consumers, whose acknowledgements take the same way as everybody's. */
   readonly process: Process;
   readonly acknowledgements: Acknowledgements;
 }
@@ -34,17 +34,17 @@ export class Receivers {
   private readonly deps: ReceiverDeps;
   private readonly bodies = new Map<string, string>();
   private readonly guids = new Map<string, string>();
-  /** By consumer and instance: the place of the newest message seen. */
+  /** By consumer and instance: the position of the newest message seen. */
   private readonly newest = new Map<string, number>();
   private readonly attempts = new Map<string, number>();
-  /** Words that are still to be said. */
+  /** Acknowledgements that are still to be sent. */
   unsaid = 0;
 
   constructor(deps: ReceiverDeps) {
     this.deps = deps;
   }
 
-  /** What a process sends with. Requests and answers take time, and may be lost. */
+  /** The HTTP client with which a process sends. Requests and answers take time, and may be lost. */
   http(process: Process): HttpClient {
     return {
       request: ({ url, body, headers, timeoutMs }) =>
@@ -96,7 +96,7 @@ export class Receivers {
     }
   }
 
-  /** "I am done with it": again and again, until somebody has heard it. */
+  /** Acknowledges the message as processed, again and again, until somebody has heard it. */
   private say(consumer: string, ackGuid: string, afterMs: number): void {
     const { process, acknowledgements, tables } = this.deps;
     this.unsaid++;
@@ -150,7 +150,7 @@ export class Receivers {
     if (isNew) this.newest.set(lane, message.seq);
   }
 
-  /** Only hooks are refused: what a transition is told for has no say in it. */
+  /** Only hooks can be refused: a message about a transition leaves no choice. */
   private repliesOf(consumer: string, { kind, externalRef, requestId }: WorkEvent): readonly Reply[] {
     const { given } = this.deps;
     const instance = given.instances.find(({ number }) => `L-${number}` === externalRef)!;

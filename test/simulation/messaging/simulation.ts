@@ -16,9 +16,9 @@ import { Receivers } from './receiver.ts';
 import { Watch } from './watch.ts';
 
 export interface MessagingPlant {
-  /** Another database. */
+  /** Statements of a changed database. */
   readonly statements?: (statements: Statements, tables: Tables) => Partial<Statements>;
-  /** Changes classes; returns what changes them back. */
+  /** Changes classes; returns a function that changes them back. */
   readonly patch?: () => () => void;
 }
 
@@ -59,7 +59,7 @@ class Run {
     this.given = given;
     const { world } = this;
     let ticks = 0;
-    // Never the same time twice, as PostgreSQL's microseconds are not.
+    // Never the same time twice, just as PostgreSQL's microseconds never repeat.
     this.tables = createTables(() => EPOCH + world.now + ++ticks * 1e-6);
     const statements = createStatements(this.tables);
     this.statements = { ...statements, ...plant.statements?.(statements, this.tables) };
@@ -101,7 +101,7 @@ class Run {
     const isQuiet = () =>
       world.now > given.healAtMs && client.busy === 0 && receivers.unsaid === 0 && this.openDeliveries().length === 0;
     await world.runUntil(given.healAtMs + BUDGET_MS, () => isQuiet() || broke());
-    // What was late, or is wrongly still due, has its say before it is over.
+    // Late messages, and messages that are wrongly still due, get time to show before the run is over.
     if (!broke()) await world.runUntil(world.now + PROCESSED_AFTER_MS * 3, () => broke());
     if (!broke()) this.check();
     return { violations: watch.violations, events: world.events, virtualMs: world.now };
@@ -218,7 +218,7 @@ class Run {
   }
 }
 
-/** More reminders than were waited for may have come before it was closed, up to as many as there are. */
+/** More reminders than the application waited for may have come before it closed the instance, up to the most there are. */
 function matches(happened: readonly (string | null)[], expected: readonly string[]): boolean {
   const plain = (events: readonly (string | null)[]) => events.filter((event) => event !== 'remind').join();
   const reminders = (events: readonly (string | null)[]) => events.filter((event) => event === 'remind').length;

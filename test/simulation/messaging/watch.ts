@@ -1,5 +1,5 @@
-// Watches every statement as it happens in the database, and says what must never be: a transition that somebody is not told
-// of, a timeout that is early, an acknowledgement that closes another's delivery, a processed one that is sent again.
+// Watches every statement as it happens in the database, and reports what must never be: a transition that a consumer is not told
+// of, an early timeout, an acknowledgement that closes the delivery of another consumer, a processed message that is sent again.
 
 import type { LifecycleBatch } from '../../../src/store/lifecycle-port.ts';
 import type { Violation } from '../audit.ts';
@@ -49,7 +49,7 @@ export class Watch {
     return result;
   }
 
-  /** Never before its time, by the database's clock (I8). */
+  /** Never before its time, by the clock of the database (I8). */
   private checkTimeout(instanceId: string, what: string): void {
     const moves = this.tables.messaging.timelines.get(instanceId)!.filter(({ kind }) => kind === 'transition');
     const [last, current] = moves.slice(-2);
