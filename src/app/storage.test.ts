@@ -16,7 +16,7 @@ afterAll(async () => {
   await database?.drop();
 });
 
-it('gives up the runners of a process that is gone, and lets what was there at several crashes wait', async () => {
+it('a start gives up the runners of a gone process, and an execution of several crashes waits', async () => {
   const { ids } = await owning(store, 1);
   await retireFormerRunners(store, 60_000);
   expect(await claimedIds(store, (await newRunner(store)).slot)).toEqual(ids);

@@ -9,14 +9,14 @@ function setup() {
 }
 
 describe('the time of the engine', () => {
-  it('goes on from what the database said', () => {
+  it('the time of the engine continues from the time that the database gave', () => {
     const { clock, timers } = setup();
     clock.observe(1_000_000);
     timers.advance(250);
     expect(clock.now()).toBe(1_000_250);
   });
 
-  it('does not go back when an answer was slow: a sleep that begins then would end early', () => {
+  it('a slow answer does not set the time back, which would end a new sleep early', () => {
     const { clock, timers } = setup();
     clock.observe(1_000_000);
     timers.advance(100);
@@ -31,7 +31,7 @@ describe('the time of the engine', () => {
     expect(clock.now()).toBe(due);
   });
 
-  it('follows an answer that was quicker than those before', () => {
+  it('the time follows an answer that was faster than those before', () => {
     const { clock, timers } = setup();
     clock.observe(1_000_000);
     timers.advance(100);
@@ -39,7 +39,7 @@ describe('the time of the engine', () => {
     expect(clock.now()).toBe(1_000_107);
   });
 
-  it('follows a clock that was set back, after a while', () => {
+  it('the time follows a database clock that was set back, after a while', () => {
     const { clock, timers } = setup();
     clock.observe(1_000_000);
     for (let second = 1; second <= 21; second++) {
@@ -49,7 +49,7 @@ describe('the time of the engine', () => {
     expect(clock.now()).toBe(521_000);
   });
 
-  it('does not go by what was seen long ago', () => {
+  it('the time ignores observations from long ago', () => {
     const { clock, timers } = setup();
     clock.observe(1_000_000);
     timers.advance(60_000);

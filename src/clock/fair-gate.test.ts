@@ -21,7 +21,7 @@ function held(gate: FairGate, name: string, weight = 1) {
 }
 
 describe('a fair gate', () => {
-  it('I22: keeps room for a newcomer beside one who would take all of it', async () => {
+  it('I22: the gate keeps room for a newcomer beside one that would take all of it', async () => {
     const gate = new FairGate(5);
     const greedy = Array.from({ length: 100 }, () => held(gate, 'greedy'));
     expect(greedy.filter(({ isIn }) => isIn())).toHaveLength(4);
@@ -30,7 +30,7 @@ describe('a fair gate', () => {
     expect(gate.waiting).toBe(96);
   });
 
-  it('I22: lets those who wait in by turns', async () => {
+  it('I22: the gate lets waiting names in by turns', async () => {
     const gate = new FairGate(1);
     const first = held(gate, 'a');
     const others = ['a', 'a', 'a', 'b'].map((name) => held(gate, name));
@@ -41,7 +41,7 @@ describe('a fair gate', () => {
     expect(inside()).toEqual([true, false, false, true]);
   });
 
-  it('lets in what is larger than its room, alone, and then what waited', async () => {
+  it('work larger than the room of the gate runs alone, and then the work that waited', async () => {
     const gate = new FairGate(10);
     const small = held(gate, 'a', 3);
     const large = held(gate, 'b', 50);
@@ -57,7 +57,7 @@ describe('a fair gate', () => {
     expect(late.isIn()).toBe(true);
   });
 
-  it('gives room back when the work fails, and lets everybody in at last', async () => {
+  it('the gate frees the room of failed work, and lets all work in eventually', async () => {
     const names = fc.constantFrom('a', 'b', 'c', NOBODY);
     const job = fc.record({ name: names, weight: fc.integer({ min: 1, max: 12 }), fails: fc.boolean() });
     await fc.assert(

@@ -11,7 +11,7 @@ function setup() {
   return { questions, lookup };
 }
 
-test('those who ask together share one question', async () => {
+test('callers who ask at the same time share one lookup', async () => {
   const { questions, lookup } = setup();
   const answers = [lookup.get('a'), lookup.get('a'), lookup.get('b')];
   await Promise.resolve();
@@ -20,7 +20,7 @@ test('those who ask together share one question', async () => {
   expect(await Promise.all(answers)).toEqual(['A', 'A', 'B']);
 });
 
-test('nobody gets the answer to a question that was put before they asked', async () => {
+test('a caller never gets the answer of a lookup that started before the call', async () => {
   const { questions, lookup } = setup();
   const early = lookup.get('a');
   await Promise.resolve();
@@ -32,7 +32,7 @@ test('nobody gets the answer to a question that was put before they asked', asyn
   expect(await Promise.all(late)).toEqual(['new', 'new']);
 });
 
-test('a question that fails fails for those who shared it, and for nobody after', async () => {
+test('a failed lookup fails for the callers who shared it and for no later one', async () => {
   const { questions, lookup } = setup();
   const first = lookup.get('a');
   await Promise.resolve();

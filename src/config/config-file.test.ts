@@ -18,12 +18,12 @@ describe('a configuration file', () => {
     ['pawl.config.json', '{ "server": { "port": 8080 } }'],
     ['pawl.config.ts', 'const port: number = 8080;\nexport default { server: { port } };'],
     ['pawl.config.mjs', 'export default { server: { port: 8080 } };'],
-  ])('may be %s', async (name, text) => {
+  ])('the configuration file may be %s', async (name, text) => {
     write(name, text);
     expect(await readConfigFile(folder)).toEqual({ name, options: { server: { port: 8080 } } });
   });
 
-  it('may be absent, empty or elsewhere', async () => {
+  it('the configuration file may be absent, empty or in another place', async () => {
     expect(await readConfigFile(folder)).toBeNull();
     write('pawl.config.yaml', '# nothing yet\n');
     expect(await readConfigFile(folder)).toEqual({ name: 'pawl.config.yaml', options: {} });
@@ -37,12 +37,12 @@ describe('a configuration file', () => {
     ['pawl.config.yaml', '- port', /must hold an object of sections/],
     ['pawl.config.mjs', 'export const options = {};', /must have a default export/],
     ['pawl.config.mjs', 'import "./nothing.mjs";', /cannot be loaded: /],
-  ])('%s with %j is refused', async (name, text, message) => {
+  ])('the file %s with %j is refused', async (name, text, message) => {
     write(name, text);
     await expect(readConfigFile(folder)).rejects.toThrow(message);
   });
 
-  it('that is named must exist, and there must not be two', async () => {
+  it('a named configuration file must exist, and two files are refused', async () => {
     await expect(readConfigFile(folder, 'missing.yaml')).rejects.toThrow(/no file .*missing.yaml/);
     write('pawl.config.yaml', '');
     write('pawl.config.json', '{}');

@@ -12,14 +12,14 @@ const problemsOf = (...given: Parameters<typeof resolveConfig>): string[] => {
 };
 
 describe('an option', () => {
-  it('has a default', () => {
+  it('an option has a default', () => {
     const config = resolveConfig({}, {});
     expect(config.engine).toMatchObject({ leaseMs: 10_000, maxParallelActions: 200, allowRecursion: false });
     expect(config.database).toMatchObject({ schema: 'public', dataDir: '.pawl' });
     expect(config.database.url).toBeUndefined();
   });
 
-  it('comes from the environment by its path, and from the caller before that', () => {
+  it('an option comes from the environment by its path, and the caller takes precedence', () => {
     const environment = {
       PAWL_ENGINE_LEASE_MS: '3000',
       PAWL_ENGINE_ALLOW_RECURSION: '1',
@@ -38,7 +38,7 @@ describe('an option', () => {
     expect(config.server.port).toBe(0);
   });
 
-  it('DATABASE_URL is what every platform calls the database; our own name comes first', () => {
+  it('DATABASE_URL sets the database, and PAWL_DATABASE_URL takes precedence', () => {
     const DATABASE_URL = 'postgres://platform';
     expect(resolveConfig({}, { DATABASE_URL }).database.url).toBe(DATABASE_URL);
     expect(resolveConfig({}, { DATABASE_URL, PAWL_DATABASE_URL: 'postgres://ours' }).database.url).toBe(
@@ -46,7 +46,7 @@ describe('an option', () => {
     );
   });
 
-  it('comes from a file, before that from the environment, and before that from the program', () => {
+  it('the environment takes precedence over the file, and the program over both', () => {
     const file = { name: 'pawl.config.yaml', options: { engine: { leaseMs: 3_000, pollMs: 600, drainMs: 5 } } };
     const environment = { PAWL_ENGINE_POLL_MS: '700', PAWL_ENGINE_DRAIN_MS: '6', PAWL_ENGINE_NAME: '' };
     expect(resolveConfig({ engine: { drainMs: 7 } }, environment, file).engine).toMatchObject({
@@ -57,7 +57,7 @@ describe('an option', () => {
     });
   });
 
-  it('that is not valid is named with what was expected, what came and where from, all at once', () => {
+  it('all invalid options are reported at once, with the expected value, the given value and the source', () => {
     const file = { name: 'pawl.config.yaml', options: { rateLimit: { perTokenBurst: [] }, templates: 5, servre: {} } };
     const environment = { PAWL_SERVER_PORT: 'many', PAWL_HTTP_ALLOW_LOOPBACK: 'maybe', PAWL_SERVER_LOG_LEVEL: 'loud' };
     expect(problemsOf({ engine: { leaseMs: 10 } }, environment, file).toSorted()).toEqual([
@@ -71,7 +71,7 @@ describe('an option', () => {
     ]);
   });
 
-  it('that leaves no time for actions is refused: the margin is part of the lease', () => {
+  it('a lease margin that leaves no time for actions is refused', () => {
     expect(resolveConfig({ engine: { leaseMs: 500 } }, {}).engine.leaseMarginMs).toBeUndefined();
     expect(problemsOf({ engine: { leaseMs: 4_000, leaseMarginMs: 2_000 } }, {})).toEqual([]);
     expect(problemsOf({ engine: { leaseMs: 1_500 } }, { PAWL_ENGINE_LEASE_MARGIN_MS: '2000' })).toEqual([
@@ -79,7 +79,7 @@ describe('an option', () => {
     ]);
   });
 
-  it('that is a secret is never shown', () => {
+  it('the value of a secret option is never shown', () => {
     const [problem] = problemsOf({}, { PAWL_AUTH_SECRET: 'too-short-canary' });
     expect(problem).toBe('- auth.secret: expected at least 32 characters, got something else (from PAWL_AUTH_SECRET)');
   });
@@ -90,7 +90,7 @@ describe('an option', () => {
       '[{"tenantId":"a b","code":"kyc","kind":"webhook","secret":"whsec_canary"}]',
     ],
     ['consumers that are not JSON', '[{"code":"kyc","secret":"whsec_canary"'],
-  ])('%s shows no secret', (_name, consumers) => {
+  ])('the message for %s shows no secret', (_name, consumers) => {
     const problems = problemsOf({}, { PAWL_DELIVERY_CONSUMERS: consumers });
     expect(problems).toEqual([expect.stringContaining('(from PAWL_DELIVERY_CONSUMERS)')]);
     expect(problems[0]).not.toContain('canary');
@@ -101,20 +101,20 @@ describe('an option', () => {
     ['a fraction', { PAWL_ENGINE_POLL_MS: '20.5' }],
     ['a port that cannot be', { PAWL_SERVER_PORT: '70000' }],
     ['no connections', { PAWL_DATABASE_READ_CONNECTIONS: '0' }],
-  ])('refuses %s', (_name, environment) => {
+  ])('an option with %s is refused', (_name, environment) => {
     expect(problemsOf({}, environment)).toHaveLength(1);
   });
 });
 
-describe('an option that does not exist', () => {
-  it('is refused: a slip of the pen must not mean the default', () => {
+describe('an unknown option', () => {
+  it('an unknown option is refused, so that a typo does not mean the default', () => {
     const misspelt = { engine: { leaseMS: 700 } } as Parameters<typeof resolveConfig>[0];
     expect(problemsOf(misspelt, {})).toEqual([
       expect.stringContaining('engine.leaseMS: there is no such option; did you mean engine.leaseMs?'),
     ]);
   });
 
-  it('in the environment is found, with the one that was meant', () => {
+  it('an unknown variable of the environment is found, with a suggestion', () => {
     const environment = {
       PAWL_SERVER_PROT: '1',
       PAWL_NONSENSE: '1',
@@ -131,20 +131,20 @@ describe('an option that does not exist', () => {
 });
 
 describe('tokens of connectors', () => {
-  it('are the only other variables that are read', () => {
+  it('only variables of connector tokens are read besides the options', () => {
     const environment = { CONNECTOR_SLACK_TOKEN: 'x', CONNECTOR_TOKEN: 'no', HOME: '/home', OTHER_SECRET: 's' };
     expect(resolveConfig({}, environment).connectorTokens).toEqual({ CONNECTOR_SLACK_TOKEN: 'x' });
   });
 });
 
 describe('the terminal', () => {
-  it('has colours if it is one and nobody objects', () => {
+  it('a terminal has colours unless NO_COLOR is set', () => {
     expect(terminalPreferences({ isTTY: true }, {})).toEqual({ colour: true, redraw: true, debug: false });
     expect(terminalPreferences({ isTTY: true }, { NO_COLOR: '1' }).colour).toBe(false);
     expect(terminalPreferences({}, { PAWL_DEBUG: '1' })).toEqual({ colour: false, redraw: false, debug: true });
   });
 
-  it('gets nothing but text if it is a dumb one', () => {
+  it('a dumb terminal gets plain text', () => {
     expect(terminalPreferences({ isTTY: true }, { TERM: 'dumb' })).toEqual({
       colour: false,
       redraw: false,
@@ -153,13 +153,13 @@ describe('the terminal', () => {
   });
 });
 
-describe('the reference', () => {
-  it('has a reason for every option', () => {
+describe('the option reference', () => {
+  it('every option has a description', () => {
     for (const { section, option, description } of optionReference())
       expect(description, `${section}.${option}`).not.toBe('');
   });
 
-  it('names an option that exists, or a reason, for every option of the specification', () => {
+  it('every option of the specification has an option here, or a reason', () => {
     const known = new Set(optionReference().map(({ section, option }) => `${section}.${option}`));
     for (const { name, here } of SEED_OPTIONS)
       expect(known.has(here) || here.includes(' '), `${name}: ${here}`).toBe(true);

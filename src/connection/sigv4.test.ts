@@ -17,19 +17,19 @@ function signatureOf(url: string, method = 'GET', headers: Record<string, string
 
 // The examples of AWS's test suite for Signature Version 4.
 describe('a request signed for AWS', () => {
-  it('has the signature of get-vanilla', () => {
+  it('the signature of get-vanilla matches the example of AWS', () => {
     expect(signatureOf('https://example.amazonaws.com/')).toBe(
       '5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31',
     );
   });
 
-  it('has the signature of get-vanilla-query-order-key-case', () => {
+  it('the signature of get-vanilla-query-order-key-case matches the example of AWS', () => {
     expect(signatureOf('https://example.amazonaws.com/?Param2=value2&Param1=value1')).toBe(
       'b97d918cfa904a5beff61c982a1b6f458b799221646efd99d3219ec94cdf2500',
     );
   });
 
-  it('has the signature of post-x-www-form-urlencoded', () => {
+  it('the signature of post-x-www-form-urlencoded matches the example of AWS', () => {
     const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
     expect(signatureOf('https://example.amazonaws.com/', 'POST', headers, 'Param1=value1')).toBe(
       'ff11897932ad3f4e8b18135d722051e5ac45fc38421b1da7b9d196a0fe09473a',
@@ -49,7 +49,7 @@ describe('an allowed host', () => {
     ['https://api.example.com', ['api.example.com:8443'], false],
     ['https://api.example.com', ['api.example.com:443'], true],
     ['https://anything', [], true],
-  ])('%s of %j: %s', (url, hosts, allowed) => {
+  ])('the URL %s is allowed by %j: %s', (url, hosts, allowed) => {
     expect(isAllowedHost(hosts, new URL(url))).toBe(allowed);
   });
 });

@@ -15,7 +15,7 @@ function setup() {
   };
 }
 
-test('starts that take more than five seconds are refused, and each refusal asks for a longer wait', () => {
+test('a start is refused when starts take more than five seconds, with a growing wait', () => {
   const { latency, took } = setup();
   took(6_000, 6_000, 6_000, 6_000);
   expect(latency.refusal()).toBeNull();
@@ -24,13 +24,13 @@ test('starts that take more than five seconds are refused, and each refusal asks
   expect(Array.from({ length: 7 }, () => latency.refusal()!.retryAfterS)).toEqual([2, 4, 8, 16, 32, 60, 60]);
 });
 
-test('one slow start among quick ones is chance', () => {
+test('one slow start among fast ones causes no refusal', () => {
   const { latency, took } = setup();
   took(10, 20, 9_000, 30, 40);
   expect(latency.refusal()).toBeNull();
 });
 
-test('slow starts are forgotten after half a minute, and the wait begins anew', () => {
+test('slow starts are forgotten after half a minute, and the wait starts again', () => {
   const { latency, took, later } = setup();
   took(6_000, 6_000, 6_000, 6_000, 6_000);
   latency.refusal();

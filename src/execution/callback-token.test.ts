@@ -6,7 +6,7 @@ const executionId = '0190d2c0-1111-7222-8333-444455556666';
 
 describe('a callback token', () => {
   it.each(['hook', 'payment-result', 'a.b', 'ä ö|ü', 'x'.repeat(200)])(
-    'names its execution and its node: %s',
+    'a callback token names its execution and its node: %s',
     (nodeId) => {
       const token = callbackToken(key, { executionId, nodeId });
       expect(readCallbackToken(key, token)).toEqual({ executionId, nodeId });
@@ -14,7 +14,7 @@ describe('a callback token', () => {
     },
   );
 
-  it('cannot be made without the key, nor for another node or execution', () => {
+  it('a callback token cannot be forged without the key, or for another node or execution', () => {
     const token = callbackToken(key, { executionId, nodeId: 'hook' });
     const [id, node, seal] = token.split('.') as [string, string, string];
     const other = callbackToken(key, { executionId, nodeId: 'other' }).split('.')[1]!;

@@ -48,8 +48,8 @@ const JOURNAL = [
   row(5, { type: 'RetryScheduled', node: 1, attempt: 1, error: { code: 'X', message: 'no' }, until: 2_000 }),
 ];
 
-describe('the journal as people read it', () => {
-  it('has one event per fact, numbered without gaps, with names and times', () => {
+describe('the journal as events', () => {
+  it('the journal has one event per fact, numbered without gaps, with names and times', () => {
     const events = eventsOf(plan, JOURNAL, [], -1);
     expect(events.map(({ seq, type, nodeId }) => [seq, type, nodeId])).toEqual([
       [0, 'ExecutionStarted', undefined],
@@ -64,7 +64,7 @@ describe('the journal as people read it', () => {
     expect(events[5]).toMatchObject({ level: 'Warn', data: { until: '1970-01-01T00:00:02.000Z' } });
   });
 
-  it('puts what an attempt logged right before the fact that ended it, with its number', () => {
+  it('the log lines of an attempt come right before the fact that ended it, with its number', () => {
     const logs = [log('a', 1, 'first'), log('b', 1, 'second'), log('b', 2, 'later')];
     const events = eventsOf(plan, JOURNAL, logs, -1).filter(({ type }) => type !== 'NodeStarted');
     expect(events.map(({ seq, type }) => [seq, type])).toEqual([
@@ -82,7 +82,7 @@ describe('the journal as people read it', () => {
     });
   });
 
-  it('says nothing of what has no value, except of outputs', () => {
+  it('fields without a value are left out, except outputs', () => {
     const journal = [
       row(
         0,
@@ -100,17 +100,17 @@ describe('the journal as people read it', () => {
     ]);
   });
 
-  it('goes on in the middle of a transition', () => {
+  it('the events may continue in the middle of a transition', () => {
     expect(eventsOf(plan, JOURNAL.slice(1), [log('a', 1, 'seen')], 2).map(({ seq }) => seq)).toEqual([3, 4, 5]);
   });
 
-  it('shows nodes by their number when the plan cannot be loaded any more', () => {
+  it('nodes are shown by their number when the plan cannot be loaded', () => {
     const events = eventsOf(null, JOURNAL, [], 1);
     expect(events[0]).toMatchObject({ type: 'NodeSucceeded', nodeId: '#0' });
     expect(events[1]!.data).toEqual({ satisfied: ['#0'], unsatisfied: [] });
   });
 
-  it('needs log lines only where attempts ended', () => {
+  it('log lines are needed only when an attempt ended', () => {
     expect(endsAttempts(JOURNAL.slice(0, 1))).toBe(false);
     expect(endsAttempts(JOURNAL)).toBe(true);
   });

@@ -45,8 +45,8 @@ function setup() {
   return { timers, asked, state, open, pass };
 }
 
-describe('the board of a tenant', () => {
-  it('takes one sample every two seconds for fifty who came one after the other', async () => {
+describe('the live board of a tenant', () => {
+  it('the board takes one sample every two seconds for fifty viewers', async () => {
     const { asked, open, pass } = setup();
     const tabs = [];
     for (let index = 0; index < 50; index++) {
@@ -61,7 +61,7 @@ describe('the board of a tenant', () => {
     expect(tabs.map(({ seen }, index) => seen.length - before[index]!)).toEqual(Array(50).fill(10));
   });
 
-  it('shows a newcomer something at once, and shares that among those who come together', async () => {
+  it('a new viewer sees a sample at once, and viewers who come together share it', async () => {
     const { asked, open, pass } = setup();
     const first = open();
     await pass(50);
@@ -73,7 +73,7 @@ describe('the board of a tenant', () => {
     expect(asked.samples).toBe(1);
   });
 
-  it('asks for everything that anybody watches, and for nothing once all have left', async () => {
+  it('the board reads all watched executions, and nothing after all viewers left', async () => {
     const { timers, asked, open, pass } = setup();
     const tabs = [open(['a']), open(['b', 'a'])];
     await pass(300);
@@ -84,7 +84,7 @@ describe('the board of a tenant', () => {
     expect(timers.pending).toBe(0);
   });
 
-  it('asks for health every fifteen seconds, and at once when the last runner is gone', async () => {
+  it('the board reads health every fifteen seconds, and at once when the last runner is gone', async () => {
     const { asked, state, open, pass } = setup();
     const { seen } = open();
     await pass(9_000);

@@ -28,8 +28,8 @@ function setup(here: readonly string[] = [], slowestMs?: number) {
   return { timers, shared, looks, ended, pass };
 }
 
-describe('waiting for executions together', () => {
-  it('takes one look for everybody who waits, and tells each of their own', async () => {
+describe('a shared look for executions', () => {
+  it('one look serves everybody who waits, and each gets their own result', async () => {
     const { shared, looks, ended, pass } = setup();
     const waiting = Array.from({ length: 50 }, (_, n) => shared.wait(`e${n}`));
     ended.add('e7');
@@ -40,7 +40,7 @@ describe('waiting for executions together', () => {
     expect(shared.size).toBe(49);
   });
 
-  it('looks for nothing that is in this process, and is told of it there', async () => {
+  it('an execution in this process needs no look', async () => {
     const { shared, looks, pass } = setup(['here']);
     const waiting = shared.wait('here');
     await pass(100);
@@ -50,7 +50,7 @@ describe('waiting for executions together', () => {
     expect(await waiting.promise).toBe('ended here');
   });
 
-  it('finds in the end also what left this process without a word', async () => {
+  it('an execution that left this process without notice is found eventually', async () => {
     const { shared, ended, pass } = setup(['lost']);
     const waiting = shared.wait('lost');
     ended.add('lost');
@@ -58,7 +58,7 @@ describe('waiting for executions together', () => {
     expect(await waiting.promise).toBe('ended');
   });
 
-  it('looks ever less often while there is no news, and often again after some', async () => {
+  it('looks become rarer while there is no news, and frequent again after some', async () => {
     const { shared, looks, ended, pass } = setup([], 1_000);
     for (const id of ['a', 'b']) shared.wait(id);
     for (let round = 0; round < 100; round++) await pass(100);
@@ -70,7 +70,7 @@ describe('waiting for executions together', () => {
     expect(looks.length).toBe(before + 1);
   });
 
-  it('asks nothing while nobody waits', async () => {
+  it('no look is taken while nobody waits', async () => {
     const { timers, shared, looks, pass } = setup();
     const waiting = shared.wait('a');
     waiting.cancel();
@@ -79,7 +79,7 @@ describe('waiting for executions together', () => {
     expect([looks, timers.pending]).toEqual([[], 0]);
   });
 
-  it('goes on after a look that failed', async () => {
+  it('looks go on after a failed look', async () => {
     const timers = handTimers();
     const warnings: string[] = [];
     let tries = 0;
@@ -130,7 +130,7 @@ describe('the end of an execution', () => {
     return { timers, ends, asked };
   }
 
-  it('needs no read when it was started and ends in this process', async () => {
+  it('an execution started and ended in this process needs no read', async () => {
     const { ends, asked } = awaited();
     ends.started({ tenantId: 't', executionId: 'a' });
     const result = ends.of({ tenantId: 't', executionId: 'a' }, { waitMs: 30_000 });
@@ -139,7 +139,7 @@ describe('the end of an execution', () => {
     expect(asked).toEqual([]);
   });
 
-  it('is read when it came about elsewhere', async () => {
+  it('an end in another process is read', async () => {
     const { timers, ends, asked } = awaited([{}, { endedAt: 5, status: 'Failed' }]);
     const result = ends.of({ tenantId: 't', executionId: 'elsewhere' }, { waitMs: 30_000 });
     await settled();
@@ -149,7 +149,7 @@ describe('the end of an execution', () => {
     expect(asked).toEqual(['elsewhere', 'elsewhere']);
   });
 
-  it('is not waited for longer than asked, nor by somebody who has left', async () => {
+  it('the wait for an end stops after its time, and when the caller leaves', async () => {
     const { timers, ends } = awaited();
     ends.started({ tenantId: 't', executionId: 'a' });
     const slow = ends.of({ tenantId: 't', executionId: 'a' }, { waitMs: 1_000 });

@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { compiled, graph, node as written } from '../core/definition/definition.testing.ts';
 import { asideOf, isCallback, progressTexts, undoneText, waitText } from './step-text.ts';
 
-describe('what a wait waits for', () => {
+describe('the description of a wait', () => {
   const wait = { kind: 'wait', callback: false, events: [], timeoutMs: null, onTimeout: 'fail', count: 1, until: null };
   const event = { type: 'order.paid', at: null, key: null };
 
-  it('is said in words', () => {
+  it('a wait is described in words', () => {
     expect(waitText({ kind: 'webhook', timeoutMs: null })).toBe('waits for its callback');
     expect(waitText({ ...wait, callback: true } as never)).toBe('waits for its callback');
     expect(waitText({ ...wait, events: [event, event] } as never)).toBe('waits for the event order.paid');
@@ -19,14 +19,14 @@ describe('what a wait waits for', () => {
     expect(waitText(undefined)).toBe('waits');
   });
 
-  it('is continued by hand only where a callback is waited for', () => {
+  it('only a wait for a callback can be continued by hand', () => {
     expect(isCallback({ kind: 'webhook', timeoutMs: null })).toBe(true);
     expect(isCallback({ ...wait, callback: true } as never)).toBe(true);
     expect(isCallback({ ...wait, events: [event] } as never)).toBe(false);
     expect(isCallback(undefined)).toBe(false);
   });
 
-  it('and how undoing went', () => {
+  it('the outcome of compensations is described in words', () => {
     const of = (...statuses: string[]) =>
       undoneText({ nodes: statuses.map((status) => ({ nodeId: 'refund', status })) });
     expect(of('Succeeded')).toMatchObject({ tone: 'ok', text: expect.stringContaining('refund') });
@@ -36,10 +36,10 @@ describe('what a wait waits for', () => {
   });
 });
 
-describe('a node beside the graph, and a loop', () => {
+describe('nodes beside the graph, and loops', () => {
   const node = { id: 'n', type: 'core.echo', status: 'Running' as const, attempts: 1 };
 
-  it('say what they are for, and how far they are', () => {
+  it('a node beside the graph says what it is for, and a loop says its progress', () => {
     expect(progressTexts(node)).toEqual([]);
     expect(progressTexts({ ...node, undoes: 'charge' })).toEqual(['undoes charge']);
     expect(progressTexts({ ...node, isFinally: true, status: 'Pending', rounds: 0 })).toEqual(['finally']);
@@ -51,7 +51,7 @@ describe('a node beside the graph, and a loop', () => {
     ]);
   });
 
-  it('are found in the plan', () => {
+  it('compensations and finally nodes are found in the plan', () => {
     const plan = compiled(
       graph([written('a', { compensate: 'undo' }), written('undo'), written('last')], { finally: ['last'] }),
     );

@@ -29,7 +29,7 @@ function setup(whenExceeded: 'REJECT' | 'QUEUE', answer: { granted: boolean; wai
 }
 
 describe('the limit of heavy steps', () => {
-  it('asks for heavy steps only, by tenant and project', async () => {
+  it('only heavy steps are limited, by tenant and project', async () => {
     const { attempt, asked, ran } = setup('REJECT', { granted: true, waitMs: 0 });
     expect(attempt('http.request')).toBe(DONE);
     await attempt('DBT_RUN');
@@ -37,14 +37,14 @@ describe('the limit of heavy steps', () => {
     expect(ran).toEqual(['http.request', 'DBT_RUN']);
   });
 
-  it('fails an attempt over the limit as one that may be tried again later', async () => {
+  it('an attempt over the limit fails with RATE_LIMITED and may be retried', async () => {
     const { attempt, ran } = setup('REJECT', { granted: false, waitMs: 1_500 });
     const refused = { ok: false, error: { code: 'RATE_LIMITED' }, retryable: true, retryAfterMs: 1_500 };
     expect(await attempt('DBT_RUN')).toMatchObject(refused);
     expect(ran).toEqual([]);
   });
 
-  it('lets an attempt wait for its place, and tells how long it waited', async () => {
+  it('an attempt waits for its place, and reports how long it waited', async () => {
     const { attempt, ran, timers } = setup('QUEUE', { granted: true, waitMs: 1_500 });
     const result = attempt('DBT_RUN');
     await settled();
@@ -53,7 +53,7 @@ describe('the limit of heavy steps', () => {
     expect(await result).toEqual({ ...DONE, waitedMs: 1_500 });
   });
 
-  it('ends the wait of an attempt that is not wanted any more, without running it', async () => {
+  it('an aborted attempt stops waiting, and does not run', async () => {
     const { attempt, ran, stop } = setup('QUEUE', { granted: true, waitMs: 1_500 });
     const result = attempt('DBT_RUN');
     await settled();
@@ -62,7 +62,7 @@ describe('the limit of heavy steps', () => {
     expect(ran).toEqual([]);
   });
 
-  it('runs the attempt when nobody can tell how many there were', async () => {
+  it('an attempt runs when the limit cannot be checked', async () => {
     const { attempt } = setup('QUEUE', new Error('the database is away'));
     expect(await attempt('DBT_RUN')).toBe(DONE);
   });

@@ -27,8 +27,8 @@ async function setup(first: Record<string, QuotaLimits>, liveRunners = 1) {
   return { book, asked, tick };
 }
 
-describe('the book of quotas', () => {
-  it('knows who is limited, and in what', async () => {
+describe('the quota book', () => {
+  it('the quota book knows which tenants are limited, and by what', async () => {
     const month = { ...NO_LIMITS, executionsPerMonth: 5 };
     const { book } = await setup({ free: QUOTA_PRESETS.free, month, cron: { ...NO_LIMITS, cron: false } });
     const about = (tenant: string) => [book.isCounted(tenant), book.limitsRuns(tenant), book.httpStepsAtOnce(tenant)];
@@ -38,7 +38,7 @@ describe('the book of quotas', () => {
     expect(about('anybody')).toEqual([false, false, Number.POSITIVE_INFINITY]);
   });
 
-  it('hears of changes by asking for what is new, also after the database was away', async () => {
+  it('the quota book polls for changes, and goes on after the database was away', async () => {
     const { book, asked, tick } = await setup({ acme: QUOTA_PRESETS.free });
     await tick(null);
     expect(book.limitsRuns('acme')).toBe(true);
@@ -54,7 +54,7 @@ describe('the book of quotas', () => {
     [2, 2],
     [5, 1],
     [8, 1],
-  ])('gives each of %i runners %i of five places', async (runners, places) => {
+  ])('each of %i runners gets %i of five places', async (runners, places) => {
     const { book } = await setup({ acme: QUOTA_PRESETS.pro }, runners);
     expect(book.httpStepsAtOnce('acme')).toBe(places);
   });

@@ -27,8 +27,8 @@ function setup() {
   return { meter, attempt, written, database, pass };
 }
 
-describe('the meter', () => {
-  it('counts first tries of HTTP steps of tenants with a quota, and writes them together', async () => {
+describe('the usage meter', () => {
+  it('first attempts of HTTP steps of tenants with a quota are counted, and written together', async () => {
     const { attempt, written, pass } = setup();
     await Promise.all([attempt('a'), attempt('b'), attempt('a'), attempt('a', 2), attempt('unlimited')]);
     await attempt('a', 1, 'http.request');
@@ -44,7 +44,7 @@ describe('the meter', () => {
     expect(written).toHaveLength(1);
   });
 
-  it('loses nothing when the database is away, and writes the rest when it stops', async () => {
+  it('no count is lost while the database is away, and the rest is written at the stop', async () => {
     const { meter, attempt, written, database, pass } = setup();
     await attempt('a');
     database.isAway = true;

@@ -5,8 +5,8 @@ import { Box, readKeys, SealError } from './box.ts';
 
 const key = (id: string) => ({ id, key: randomBytes(32) });
 
-describe('a box', () => {
-  it('gives back what was put into it, in its place and in no other', () => {
+describe('a secret box', () => {
+  it('a box returns the text for the same place and for no other', () => {
     const box = new Box([key('a')]);
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), fc.string(), fc.string(), (text, place, other) => {
@@ -19,7 +19,7 @@ describe('a box', () => {
     );
   });
 
-  it('does not open what was changed by one bit', () => {
+  it('a box does not open bytes with one changed bit', () => {
     const box = new Box([key('a')]);
     fc.assert(
       fc.property(fc.nat(), fc.integer({ min: 0, max: 7 }), (where, bit) => {
@@ -30,7 +30,7 @@ describe('a box', () => {
     );
   });
 
-  it('opens what an older key has sealed, and seals with the first', () => {
+  it('a box opens text sealed with an older key, and seals with the first key', () => {
     const [older, newer] = [key('older'), key('newer')];
     const sealed = new Box([older]).seal('secret', 'place');
     const both = new Box([newer, older]);
@@ -39,14 +39,14 @@ describe('a box', () => {
     expect(() => new Box([newer]).open(sealed, 'place')).toThrow(/"older", which is not among secret.keys/);
   });
 
-  it('never seals the same text to the same bytes', () => {
+  it('a box never seals the same text to the same bytes', () => {
     const box = new Box([key('a')]);
     expect(box.seal('secret', 'place').bytes.equals(box.seal('secret', 'place').bytes)).toBe(false);
   });
 });
 
-describe('keys', () => {
-  it('are read from lines, in base64 or hex', () => {
+describe('secret keys', () => {
+  it('keys are read from lines, in base64 or hex', () => {
     const bytes = randomBytes(32);
     const read = readKeys(['# a comment', '', `2026=${bytes.toString('base64')}`, `2025=${bytes.toString('hex')}`]);
     expect(read.map(({ id, key: value }) => [id, value.equals(bytes)])).toEqual([
@@ -56,7 +56,7 @@ describe('keys', () => {
   });
 
   it.each(['short=YWJj', 'no key at all', '=YWJj', `bad id=${randomBytes(32).toString('base64')}`])(
-    'are refused without being repeated: %s',
+    'an invalid key is refused, and the message does not contain it: %s',
     (line) => {
       expect(() => readKeys([line])).toThrow(/^key 1 of secret.keys must be a name, "=" and 32 bytes/);
     },

@@ -31,7 +31,7 @@ function counting(get: SecretProvider['get'] = ({ key, version = 'latest' }) => 
 }
 
 describe('a secret', () => {
-  it('is asked for once, until its time is up', async () => {
+  it('a secret is fetched once, until it expires', async () => {
     const { asked, secrets, later } = counting();
     const latest = { provider: 'counted', key: 'a' };
     const named = { provider: 'counted', key: 'a', version: '2' };
@@ -47,7 +47,7 @@ describe('a secret', () => {
     expect(asked).toHaveLength(3);
   });
 
-  it("is kept apart from another tenant's and another environment's", async () => {
+  it('a secret is cached separately for each tenant and environment', async () => {
     const { secrets } = counting((_, { tenantId, environmentId }) => `${tenantId} ${environmentId}`);
     const ref = { provider: 'counted', key: 'a' };
     expect(await secrets.get(ref, OF_ACME)).toBe('acme prod');
@@ -55,7 +55,7 @@ describe('a secret', () => {
     expect(await secrets.get(ref, { ...OF_ACME, environmentId: 'dev' })).toBe('acme dev');
   });
 
-  it('that does not exist, is empty, or has no provider fails for good, with its name', async () => {
+  it('a secret that is missing, empty or has no provider fails for good, with its name', async () => {
     const { secrets } = counting(({ key }) => (key === 'empty' ? '' : undefined));
     const failure = async (provider: string, key: string) => {
       try {
@@ -76,7 +76,7 @@ describe('a secret', () => {
     });
   });
 
-  it('whose provider is away is asked for again', async () => {
+  it('a secret is fetched again after its provider was away', async () => {
     let away = true;
     const { secrets } = counting(async () => {
       if (away) throw new Error('connect ECONNREFUSED');
@@ -90,12 +90,12 @@ describe('a secret', () => {
   });
 });
 
-describe('the environment', () => {
+describe('secrets of the environment', () => {
   const variables = { SECRET_TOKEN: 'd', SECRET_acme__TOKEN: 'a', DATABASE_URL: 'postgres://…' };
   const get = (tenantId: string, key: string) =>
     environmentSecrets(variables, 'default').get({ key }, { ...OF_ACME, tenantId });
 
-  it('has the secrets of each tenant, and nothing else', () => {
+  it('the environment has the secrets of each tenant and nothing else', () => {
     expect([get('default', 'TOKEN'), get('acme', 'TOKEN')]).toEqual(['d', 'a']);
     expect([get('default', 'acme__TOKEN'), get('globex', 'TOKEN'), get('default', 'DATABASE_URL')]).toEqual([
       undefined,
@@ -105,7 +105,7 @@ describe('the environment', () => {
   });
 });
 
-describe('a folder', () => {
+describe('secrets in a folder', () => {
   let folder: string;
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), 'pawl-secrets-'));
@@ -117,7 +117,7 @@ describe('a folder', () => {
   });
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  it('has the secrets of each tenant, follows links within it, and leads nowhere else', async () => {
+  it('a folder has the secrets of each tenant, and follows no link out of it', async () => {
     const secrets = fileSecrets(join(folder, 'mounted'));
     const get = async (key: string, tenantId = 'acme') => secrets.get({ key }, { ...OF_ACME, tenantId });
     expect([await get('token'), await get('inner')]).toEqual(['value', 'value']);

@@ -20,7 +20,7 @@ function watching() {
   };
 }
 
-it('a refusal is recorded at once, its repeats with the next one after a minute', async () => {
+it('a refusal is recorded at once, and its repeats are counted in the next record after a minute', async () => {
   const { deeds, deny, later } = watching();
   for (let count = 0; count < 5; count++) await deny('GET /a');
   await deny('GET /b');

@@ -5,7 +5,7 @@ import { createApp } from './app.ts';
 import { createAuth } from './auth/authenticator.ts';
 import { defineRoute } from './route.ts';
 
-it('a server that stops does not wait for connections on which nothing is asked', async () => {
+it('a stopping server does not wait for idle connections', async () => {
   const { promise: isAsked, resolve: asked } = Promise.withResolvers<void>();
   const { promise: mayAnswer, resolve: answer } = Promise.withResolvers<void>();
   const slow = defineRoute({

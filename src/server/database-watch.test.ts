@@ -14,7 +14,7 @@ function watched() {
   return { watch, changes, silence: (isSilent: boolean) => (answers = !isSilent) };
 }
 
-it('work that the database answers has its own answer, and its own failure', async () => {
+it('guarded work returns its own answer and its own failure while the database answers', async () => {
   const { watch, changes } = watched();
   expect(await watch.guard(async () => 'done')).toBe('done');
   await expect(watch.guard(() => Promise.reject(new Error('its own')))).rejects.toThrow('its own');
@@ -22,7 +22,7 @@ it('work that the database answers has its own answer, and its own failure', asy
   expect(changes).toEqual([]);
 });
 
-it('those who wait and those who come are refused while it is silent, and served when it answers again', async () => {
+it('waiting and new work is refused while the database is silent, and served when it answers again', async () => {
   const { watch, changes, silence } = watched();
   silence(true);
   const waiting = watch.guard(never);

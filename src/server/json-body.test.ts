@@ -14,7 +14,7 @@ function refusalOf(text: string): string {
 }
 
 describe('the JSON of a request', () => {
-  it('is what JSON.parse makes of it', () => {
+  it('a request body is parsed like JSON.parse', () => {
     fc.assert(
       fc.property(
         fc.json({ maxDepth: 8 }).filter((text) => !/__proto__/.test(text)),
@@ -27,7 +27,7 @@ describe('the JSON of a request', () => {
     );
   });
 
-  it('has every key once', () => {
+  it('a key that appears twice in one object is refused', () => {
     const key = fc.string().filter((name) => name !== '__proto__');
     fc.assert(
       fc.property(key, fc.json(), fc.json(), (name, first, second) => {
@@ -41,20 +41,20 @@ describe('the JSON of a request', () => {
     );
   });
 
-  it('names the key that it has twice', () => {
+  it('the error for a duplicate key names the key', () => {
     expect(() => readJsonBody('{"a":{"x":1},"b":[{"x":2}],"c":{"x":{"y":"x"},"\\u0078":3}}')).toThrow(
       '`x` stands twice',
     );
   });
 
-  it('may hold quotes, colons and brackets in its texts', () => {
+  it('quotes, colons and brackets in text are accepted', () => {
     for (const text of ['{"a\\"b:{[":"\\\\"}', '{"a":"\\\\\\"","b":":"}', '"{{{"', '{"\\u0061":1,"b":2}']) {
       expect(refusalOf(text)).toBe('accepted');
     }
     expect(refusalOf('{"\\u0061":1,"a":2}')).toBe('DUPLICATE_KEY');
   });
 
-  it('is not too deep and not too crowded', () => {
+  it('JSON that is too deep or has too many keys is refused', () => {
     const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
     expect(refusalOf(nested(JSON_LIMITS.depth))).toBe('accepted');
     expect(refusalOf(nested(JSON_LIMITS.depth + 1))).toBe('TOO_DEEP');
@@ -64,20 +64,20 @@ describe('the JSON of a request', () => {
     expect(refusalOf(crowded(JSON_LIMITS.keys + 1))).toBe('TOO_LARGE');
   });
 
-  it('cannot reach a prototype', () => {
+  it('a `__proto__` key is refused', () => {
     for (const text of ['{"__proto__":1}', '{"a":[{"__proto__":{}}]}', '{"\\u005f_proto__":1}']) {
       expect(refusalOf(text)).toBe('FORBIDDEN_KEY');
     }
   });
 
-  it('may have fields with the names of what every object has: they are its own', () => {
+  it('fields named like members of every object are plain fields', () => {
     for (const text of ['{"constructor":"Ferrari"}', '{"constructor":{"prototype":{"polluted":1}},"toString":1}']) {
       expect(JSON.stringify(readJsonBody(text))).toBe(text);
     }
     expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
   });
 
-  it('says where it stops being JSON', () => {
+  it('text that is not JSON is refused', () => {
     for (const text of ['{', '{"a"}', 'nope', '{"a":1}}', '"']) expect(refusalOf(text)).toBe('NOT_JSON');
   });
 });

@@ -72,7 +72,7 @@ async function listen(maxInFlight: number) {
   return { ask, askSlowly, statusOf, post, waiting, port: Number(new URL(url).port) };
 }
 
-it('I21: who waits to be let in has a place, and the next is told to come back; probes are answered', async () => {
+it('I21: a caller who waits for authentication takes a place, the next gets 503, and probes are answered', async () => {
   const { ask, askSlowly, statusOf, waiting } = await listen(2);
   const first = [askSlowly(), askSlowly()];
   await expect.poll(() => waiting.length).toBe(2);
@@ -90,7 +90,7 @@ it('I21: who waits to be let in has a place, and the next is told to come back; 
   await expect.poll(() => statusOf('/page')).toBe(200);
 });
 
-it('I21: a public body that does not come has a place among the public ones until its sender leaves', async () => {
+it('I21: an unfinished public body takes a public place until its sender leaves', async () => {
   const { statusOf, post, port } = await listen(1);
   const socket = connect(port, '127.0.0.1', () => {
     socket.write('POST /inbox HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\nhalf');
@@ -101,7 +101,7 @@ it('I21: a public body that does not come has a place among the public ones unti
   await expect.poll(() => post('/inbox')).toBe(200);
 });
 
-it('I21: the place of one who left is taken as long as there is work for him', async () => {
+it('I21: the place of a caller who left is taken until the work for it ends', async () => {
   const { askSlowly, statusOf, waiting } = await listen(1);
   const leave = new AbortController();
   const answer = askSlowly(leave.signal);
@@ -113,7 +113,7 @@ it('I21: the place of one who left is taken as long as there is work for him', a
   await expect.poll(() => statusOf('/page')).toBe(200);
 });
 
-it('I21: every place is given back once, whatever the answer was', async () => {
+it('I21: every place is given back once, for every kind of answer', async () => {
   const { ask, statusOf } = await listen(1);
   for (let times = 0; times < 3; times++) {
     for (const path of ['/page', '/nowhere', '/page?unknown=1', '/probe', '/inbox']) {

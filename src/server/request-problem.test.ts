@@ -23,7 +23,7 @@ function said(wrong: object): string[] {
   return problems.all().map(({ path, message }) => `${path} ${message}`);
 }
 
-describe('a problem of a request is said in our words', () => {
+describe('the message for a problem of a request', () => {
   it.each([
     [{ kind: { type: 'C' } }, '/kind/type must be "A" or "B"'],
     [{ level: 'MEDIUM' }, '/level must be "LOW" or "HIGH"'],
@@ -38,7 +38,7 @@ describe('a problem of a request is said in our words', () => {
     [{ tags: [] }, '/tags must not be empty'],
     [{ tags: ['a', 'b', 'c'] }, '/tags must not be longer than 2 items'],
     [{ ours: 'y' }, '/ours must be an x'],
-  ])('%j', (wrong, message) => {
+  ])('a problem of a request gets a message of ours: %j', (wrong, message) => {
     expect(said(wrong)).toEqual([message]);
   });
 });

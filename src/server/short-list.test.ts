@@ -5,12 +5,12 @@ import { shortList } from './short-list.ts';
 const same = (key: string) => key;
 
 describe('a short list', () => {
-  it('comes whole, in the order of its keys, unless a limit is asked for', () => {
+  it('a short list is complete and sorted by key, unless a limit is given', () => {
     expect(shortList(['10', 'b', '9', 'a'], same, {})).toEqual({ data: ['9', '10', 'a', 'b'] });
     expect(shortList(['b', 'a'], same, { limit: 2 })).toEqual({ data: ['a', 'b'] });
   });
 
-  it('goes on after a cursor whose item was deleted meanwhile', () => {
+  it('a page continues after a cursor whose item was deleted', () => {
     const first = shortList(['a', 'b', 'c'], same, { limit: 1 });
     expect(first).toEqual({ data: ['a'], nextCursor: cursorAfter('a') });
     expect(shortList(['b', 'c'], same, { limit: 1, cursor: first.nextCursor })).toEqual({
@@ -19,7 +19,7 @@ describe('a short list', () => {
     });
   });
 
-  it('shows each key once, also those that differ only in zeros or capitals', () => {
+  it('every key appears once, even keys that differ only in zeros or capitals', () => {
     const keys = ['1', '01', 'A', 'a'];
     const seen: string[] = [];
     for (let cursor: string | undefined; ; ) {

@@ -50,7 +50,7 @@ async function listen(...routes: RouteSpec[]) {
     fetch(url + path, { headers: { accept }, ...(signal === undefined ? {} : { signal }) });
 }
 
-it('I21: only so many streams are open at once; pages are answered all the same', async () => {
+it('I21: the number of open streams is limited, and pages are still answered', async () => {
   const follow = await listen(events);
   const leave = new AbortController();
   const open = await Promise.all([follow('/events', leave.signal), follow('/events', leave.signal)]);
@@ -66,7 +66,7 @@ it('I21: only so many streams are open at once; pages are answered all the same'
   last.abort();
 });
 
-it('a stream whose client left before it began is not open', async () => {
+it('a stream whose client left before it began does not count as open', async () => {
   let came = Promise.withResolvers<void>();
   const follow = await listen(
     events,

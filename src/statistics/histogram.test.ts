@@ -12,18 +12,18 @@ const counted = (values: readonly number[]): number[] => {
 };
 
 describe('a histogram', () => {
-  test('has as many buckets for waits as for durations, in order', () => {
+  test('a histogram has as many buckets for waits as for durations, in order', () => {
     expect(WAIT_BOUNDS_MS).toHaveLength(DURATION_BOUNDS_MS.length);
     for (const bounds of [WAIT_BOUNDS_MS, DURATION_BOUNDS_MS]) {
       expect(bounds).toEqual([...bounds].sort((one, other) => one - other));
     }
   });
 
-  test('of nothing has no quantile', () => {
+  test('an empty histogram has no quantile', () => {
     expect(quantile(DURATION_BOUNDS_MS, emptyHistogram(), 0.5)).toBeUndefined();
   });
 
-  test('puts a quantile into the bucket of the value that has it', () => {
+  test('a quantile is in the bucket of its exact value', () => {
     fc.assert(
       fc.property(
         fc.array(fc.nat(86_400_000), { minLength: 1, maxLength: 50 }),
@@ -39,7 +39,7 @@ describe('a histogram', () => {
     );
   });
 
-  test('of two parts is that of the whole', () => {
+  test('the sum of two histograms is the histogram of all values', () => {
     const [one, other] = [counted([5, 700, 90]), counted([12, 700])];
     const total = emptyHistogram();
     addTo(total, one);
@@ -47,7 +47,7 @@ describe('a histogram', () => {
     expect(total).toEqual(counted([5, 700, 90, 12, 700]));
   });
 
-  test('of values beyond the last bound says the last bound', () => {
+  test('the quantile of values beyond the last bound is the last bound', () => {
     expect(quantile(DURATION_BOUNDS_MS, counted([1e12]), 0.5)).toBe(86_400_000);
   });
 });

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { withoutRepeats } from './repeats.ts';
 
-it('a failure that repeats itself is told once, then once a minute with the number left out', () => {
+it('a repeated failure is logged once, then once a minute with the number of repeats', () => {
   let now = 0;
   const told = withoutRepeats(() => now);
   const tick = () => told('tick failed', { error: 'connect ECONNREFUSED' });
@@ -12,7 +12,7 @@ it('a failure that repeats itself is told once, then once a minute with the numb
   expect(tick()).toBe(null);
 });
 
-it('another error, another service, another execution and a warning without an error are told each time', () => {
+it('another error, service or execution, and a warning without an error, are logged each time', () => {
   const told = withoutRepeats(() => 0);
   expect(told('tick failed', { error: 'one' })).not.toBe(null);
   expect(told('tick failed', { error: 'two' })).not.toBe(null);
@@ -22,7 +22,7 @@ it('another error, another service, another execution and a warning without an e
   expect([told('took over', { runnerId: '1' }), told('took over', { runnerId: '1' })]).not.toContain(null);
 });
 
-it('keeps only so many', () => {
+it('only the last 500 failures are remembered', () => {
   const told = withoutRepeats(() => 0);
   for (let id = 0; id < 500; id++) told('not loaded', { executionId: id, error: 'x' });
   expect(told('not loaded', { executionId: 0, error: 'x' })).toBe(null);

@@ -3,8 +3,8 @@ import { answersSchemaOf, missingAnswers } from './document-fields.ts';
 
 const list = [{ key: 'title', required: true }, { key: 'note' }, { key: 'goal', required: true }];
 
-describe('fields', () => {
-  it.each([[list], [{ fields: list }]])('as %j say which answers are required', (fields) => {
+describe('the fields of a document', () => {
+  it.each([[list], [{ fields: list }]])('fields as %j say which answers are required', (fields) => {
     expect(missingAnswers(fields, { title: 'x', goal: 0 })).toEqual([]);
     expect(missingAnswers(fields, { title: '', goal: null })).toMatchObject([
       { code: 'REQUIRED', path: '/answers/title' },
@@ -12,11 +12,11 @@ describe('fields', () => {
     ]);
   });
 
-  it('do not take what every object has for an answer', () => {
+  it('a member of every object does not count as an answer', () => {
     expect(missingAnswers([{ key: 'toString', required: true }], {})).toHaveLength(1);
   });
 
-  it('may hold a schema', () => {
+  it('fields may contain a schema for the answers', () => {
     const jsonSchema = { type: 'object' };
     expect(answersSchemaOf({ fields: list, validation: { jsonSchema } })).toEqual(jsonSchema);
     for (const fields of [list, {}, { validation: {} }, { validation: { jsonSchema: null } }]) {

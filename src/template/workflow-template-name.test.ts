@@ -9,11 +9,11 @@ describe('the id of a workflow made from a template', () => {
     ['日本語', 'fallback'],
     ['a'.repeat(300), 'a'.repeat(180)],
     [`${'a'.repeat(179)} b`, 'a'.repeat(179)],
-  ])('%s', (displayName, expected) => {
+  ])('the id is made from the display name %s', (displayName, expected) => {
     expect(slugOf(displayName, 'fallback')).toBe(expected);
   });
 
-  it('is numbered when it is taken, from 2, with the first number that is free', () => {
+  it('the id gets the first free number from 2 when it is taken', () => {
     expect(freeName('a', [])).toBe('a');
     expect(freeName('a', ['a-2'])).toBe('a');
     expect(freeName('a', ['a'])).toBe('a-2');

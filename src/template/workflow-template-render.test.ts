@@ -32,7 +32,7 @@ function condition(source: string): string {
   return (definition as typeof template).nodes[0]!.edges[0]!.condition;
 }
 
-describe('what reads config', () => {
+describe('expressions that read config', () => {
   it.each<[Json, Json]>([
     ['{{ config.channel }}', 'C1'],
     ['{{config.limit}}', 5],
@@ -44,7 +44,7 @@ describe('what reads config', () => {
     ["{{ config.list.map(x => '- ' + x).join(' ') }}", '- a - b'],
     ['to {{ config.channel }}: {{ config.map }}{{ config.none }}', 'to C1: {"x":1}'],
     [{ deep: ['{{ config.limit }}'] }, { deep: [5] }],
-  ])('%j becomes %j', (template, expected) => {
+  ])('the template %j becomes %j', (template, expected) => {
     expect(parameter(template)).toEqual(expected);
   });
 
@@ -57,18 +57,18 @@ describe('what reads config', () => {
     '{{ broken config',
     5,
     null,
-  ])('%j stays as it is written', (template) => {
+  ])('the template %j stays as written', (template) => {
     expect(parameter(template)).toEqual(template);
   });
 
-  it('beside something else, leaves the something else as it is written', () => {
+  it('text and expressions beside config stay as written', () => {
     expect(parameter('{{trigger.x}} {{ config.limit }} {{  spec.y }}')).toBe('{{trigger.x}} 5 {{  spec.y }}');
     expect(parameter('{{ trigger.channel ?? config.channel }}')).toBe('{{ trigger.channel ?? "C1" }}');
     expect(parameter('{{ context.data.a[config.channel] }}!')).toBe('{{ context.data.a["C1"] }}!');
   });
 });
 
-describe('in a condition', () => {
+describe('config in a condition', () => {
   it.each([
     ['context.data.a.n > config.limit', 'context.data.a.n > 5'],
     ['context.data.a.n > {{ config.limit }}', 'context.data.a.n > 5'],
@@ -78,11 +78,11 @@ describe('in a condition', () => {
     ['config.map[trigger.key] === 1', '({"x":1})[trigger.key] === 1'],
     ['trigger.x === (config.missing ?? null)', 'trigger.x === (null ?? null)'],
     ['trigger.config > 1', 'trigger.config > 1'],
-  ])('%s becomes %s', (source, expected) => {
+  ])('the condition %s becomes %s', (source, expected) => {
     expect(condition(source)).toBe(expected);
   });
 
-  it('means what it meant', () => {
+  it('a filled condition has the same value as before', () => {
     const trigger = { x: 'b', n: 3, key: 'x' };
     for (const source of ['config.list.includes(trigger.x)', '-config.below > trigger.n', 'config.map[trigger.key]']) {
       const filled = parseExpression(condition(source), { roots: ['trigger'], dialect: 'javascript' });
@@ -93,8 +93,8 @@ describe('in a condition', () => {
   });
 });
 
-describe('values are data', () => {
-  it('braces in them are text when the workflow runs', () => {
+describe('values of config', () => {
+  it('braces in a value of config are text when the workflow runs', () => {
     for (const template of ['{{ config.braces }}', 'x {{ config.braces }}', '{{ [config.braces] }}']) {
       const compiled = compileTemplate(parameter(template), { roots: ['trigger'], dialect: 'javascript' });
       if (!compiled.ok) throw new Error('it does not compile');
@@ -103,7 +103,7 @@ describe('values are data', () => {
     }
   });
 
-  it('and are left alone where nothing is a template', () => {
+  it('braces in a value are not escaped where nothing is a template', () => {
     const { definition } = renderWorkflowTemplate({ description: 'About {{ config.braces }}' }, config);
     expect(definition).toEqual({ description: 'About a {{ trigger.secret }} b' });
   });
@@ -115,8 +115,8 @@ describe('values are data', () => {
   });
 });
 
-describe('what is wrong', () => {
-  it('is said with its place, all of it', () => {
+describe('problems of a template', () => {
+  it('all problems of a template are reported with their places', () => {
     const template = {
       nodes: [
         {
@@ -132,14 +132,14 @@ describe('what is wrong', () => {
     ]);
   });
 
-  it('also what is nested without end', () => {
+  it('a template that is nested too deep is reported', () => {
     let deep: Json = '{{ config.on }}';
     for (let level = 0; level < 100; level++) deep = [deep];
     expect(renderWorkflowTemplate(deep, config).problems).toMatchObject([{ message: /nested deeper than 64/ }]);
   });
 });
 
-it('tells what a definition reads of config', () => {
+it('the names that a definition reads from config are found', () => {
   const template = {
     description: '{{ config.a }} {{ trigger.x }}',
     nodes: [{ parameters: ['{{ config }}'], edges: [{ condition: 'config.b?.c > {{ config.d }}' }] }],

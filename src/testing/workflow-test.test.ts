@@ -11,7 +11,7 @@ const node = (id: string, more: object = {}) => ({ id, actionType: 'http.request
 const graph = (...nodes: { id: string }[]) => ({ id: 'g', displayName: 'G', startNode: nodes[0]!.id, nodes });
 
 describe('testWorkflow', () => {
-  it('renders parameters, routes by pinned outputs, and says why a node was skipped', async () => {
+  it('testWorkflow renders parameters, routes by pinned outputs, and says why a node was skipped', async () => {
     const definition = graph(
       node('fetch', {
         parameters: { url: 'https://api.example/{{ trigger.id }}' },
@@ -41,7 +41,7 @@ describe('testWorkflow', () => {
     expect(found.nodes.no!.reason).toBe('no satisfied edge');
   });
 
-  it('tries again as the policy says, on a clock of its own', async () => {
+  it('testWorkflow retries by the policy, on a clock of its own', async () => {
     const policies = { retry: { maxAttempts: 3, baseDelayMs: '10m', backoffFactor: 1, jitter: false } };
     const calls: Json[] = [];
     const found = await testWorkflow(graph(node('call', { policies, parameters: { url: 'https://a.example' } })), {
@@ -58,7 +58,7 @@ describe('testWorkflow', () => {
     expect(calls).toEqual(Array(3).fill({ url: 'https://a.example' }));
   });
 
-  it('ends a node at the last answer of its list', async () => {
+  it('testWorkflow ends a node at the last answer of its list', async () => {
     const error = { code: 'BUSY' };
     const found = await testWorkflow(graph(node('call', { parameters: { url: 'https://a.example' } })), {
       stubs: { 'http.request': [{ error }, { error, retryable: false }] },
@@ -70,7 +70,7 @@ describe('testWorkflow', () => {
     });
   });
 
-  it('pins the items of a loop together and one by one', async () => {
+  it('testWorkflow pins the items of a loop together and one by one', async () => {
     const ship = {
       id: 'ship',
       actionType: 'http.request',
@@ -86,7 +86,7 @@ describe('testWorkflow', () => {
     expect(found.nodes['ship[2]']).toMatchObject({ status: 'Succeeded', parameters: { url: 'https://a.example/c' } });
   });
 
-  it('answers a wait, a subworkflow and an event by their pins', async () => {
+  it('testWorkflow answers a wait, a subworkflow and an event by their pins', async () => {
     const definition = graph(
       { id: 'ask', nodeType: 'wait', callback: true, edges: [{ targetNode: 'paid' }] } as { id: string },
       {
@@ -113,13 +113,13 @@ describe('testWorkflow', () => {
     expect(found.nodes.child!.outputs).toMatchObject({ status: 'Succeeded', outputs: { heard: { by: 'Ada' } } });
   });
 
-  it('times out a wait that nothing is pinned for', async () => {
+  it('testWorkflow times out a wait without a pin', async () => {
     const ask = { id: 'ask', nodeType: 'wait', callback: true, timeoutMs: '5m' };
     const found = await testWorkflow(graph(ask));
     expect(found).toMatchObject({ status: 'Failed', elapsedMs: 300_000, nodes: { ask: { status: 'TimedOut' } } });
   });
 
-  it('runs actions of your own, whose requests go nowhere', async () => {
+  it('testWorkflow runs your own actions, and blocks their requests', async () => {
     const action = (
       type: string,
       run: (
@@ -151,7 +151,7 @@ describe('testWorkflow', () => {
     });
   });
 
-  it('refuses what would test nothing: a missing pin, a pin of no node, a wrong trigger, a wrong definition', async () => {
+  it('testWorkflow refuses a missing pin, a pin of no node, a wrong trigger and a wrong definition', async () => {
     await expect(testWorkflow(graph(node('call')))).rejects.toThrow('node "call" calls http.request');
     await expect(testWorkflow(graph(node('call')), { nodes: { cal: { outputs: {} } } })).rejects.toThrow(
       'there is no node "cal" to pin: the nodes are call',
@@ -170,12 +170,12 @@ describe('an expectation', () => {
     nodes: { a: { status: 'Skipped', attempts: 0, reason: 'why' } },
   } as const;
 
-  it('is success unless it says otherwise', () => {
+  it('a test expects success by default', () => {
     expect(mismatches(found, {})).toEqual(['status: expected "Succeeded", got "Failed"']);
     expect(mismatches(found, { status: 'Failed', error: { code: 'X' } })).toEqual([]);
   });
 
-  it('names every difference with its path, and why the node is as it is', () => {
+  it('a failed expectation names every difference with its path, and the reason of the node', () => {
     expect(
       mismatches(found, { status: 'Failed', nodes: { a: { status: 'Succeeded', outputs: { x: 1 } }, b: 'Failed' } }),
     ).toEqual([

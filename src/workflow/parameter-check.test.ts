@@ -16,7 +16,7 @@ const SCHEMA = JSON.stringify(
 const check = new ParameterCheck();
 const wrong = (parameters: Json) => check.problems(SCHEMA, parameters, '/p').map(({ path }) => path);
 
-describe('parameters that are written out', () => {
+describe('parameters without a template', () => {
   it.each<[string, Json, string[]]>([
     ['are fine', { channel: 'c', count: 3 }, []],
     ['have the wrong type', { channel: 1 }, ['/p/channel']],
@@ -27,11 +27,11 @@ describe('parameters that are written out', () => {
     ['are wrong beside a template', { channel: 7, count: '{{ trigger.n }}' }, ['/p/channel']],
     ['are missing beside a template', { count: '{{ trigger.n }}' }, ['/p']],
     ['are alternatives that depend on a template', { channel: 'c', to: [{ name: 'n', age: '{{ trigger.age }}' }] }, []],
-  ])('%s', (_, parameters, paths) => {
+  ])('parameters that %s are checked', (_, parameters, paths) => {
     expect(wrong(parameters)).toEqual(paths);
   });
 
-  it('are told what the action takes instead of a name that it does not know', () => {
+  it('an unknown parameter is reported with a suggestion, or with the names that the action takes', () => {
     const found = (parameters: Json) => check.problems(SCHEMA, parameters, '/p').at(-1);
     expect(found({ channel: 'c', chanel: 'd' })).toMatchObject({ suggestion: 'did you mean `channel`?' });
     expect(found({ channel: 'c', text: 'd' })).toMatchObject({
@@ -40,7 +40,7 @@ describe('parameters that are written out', () => {
     });
   });
 
-  it('are judged as alternatives when nothing is open', () => {
+  it('alternatives are checked when they have no template', () => {
     expect(wrong({ channel: 'c', to: [{ name: 'n', age: 'old' }] })).toContain('/p/to');
   });
 });

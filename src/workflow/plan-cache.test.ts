@@ -37,8 +37,8 @@ const row = (rest: Partial<DefinitionRow> = {}): DefinitionRow => ({
   ...rest,
 });
 
-describe('a plan', () => {
-  it('is compiled once; only whether its workflow is archived is asked again', async () => {
+describe('a cached plan', () => {
+  it('a plan is compiled once, and only the archived status is read again', async () => {
     const rows = { 't/w/1': row() };
     const { plans, asked, timers } = setup(rows);
     const first = await plans.plan(key);
@@ -53,7 +53,7 @@ describe('a plan', () => {
     expect((later as { plan: unknown }).plan).toBe((first as { plan: unknown }).plan);
   });
 
-  it('is read once for all who ask while the answer is on its way', async () => {
+  it('a plan is read once for all callers who wait for it', async () => {
     const { plans, asked, timers } = setup({ 't/w/1': row() });
     await Promise.all(Array.from({ length: 400 }, () => plans.plan(key)));
     timers.advance(1_000);
@@ -61,19 +61,19 @@ describe('a plan', () => {
     expect(asked).toHaveLength(2);
   });
 
-  it('belongs to one tenant and one version', async () => {
+  it('a plan belongs to one tenant and one version', async () => {
     const { plans } = setup({ 't/w/1': row(), 'other/w/1': undefined });
     expect(await plans.plan(key)).not.toBeNull();
     expect(await plans.plan({ ...key, tenantId: 'other' })).toBeNull();
     expect(await plans.plan({ ...key, version: 2 })).toBeNull();
   });
 
-  it('that cannot be compiled says why, and is not thrown', async () => {
+  it('a plan that cannot be compiled gives the reason, and nothing is thrown', async () => {
     const { plans } = setup({ 't/w/1': row({ definition: '{"nodes":7}' }) });
     expect(await plans.plan(key)).toEqual({ problem: expect.stringContaining('the stored definition is not valid') });
   });
 
-  it('that does not exist is asked for again', async () => {
+  it('a plan that does not exist is read again', async () => {
     const rows: Record<string, DefinitionRow | undefined> = {};
     const { plans } = setup(rows);
     expect(await plans.plan(key)).toBeNull();
@@ -81,7 +81,7 @@ describe('a plan', () => {
     expect(await plans.plan(key)).not.toBeNull();
   });
 
-  it('is kept beside thousands of small ones, used in turn', async () => {
+  it('thousands of small plans are all kept', async () => {
     const rows = Object.fromEntries(Array.from({ length: 3_000 }, (_, n) => [`t/w/${n}`, row()]));
     const { plans, asked } = setup(rows);
     for (let version = 0; version < 3_000; version++) await plans.plan({ ...key, version });
@@ -90,7 +90,7 @@ describe('a plan', () => {
     expect(asked).toEqual([]);
   });
 
-  it('that nobody has used for longest makes room when large ones fill the memory', async () => {
+  it('the least recently used plan makes room when large plans fill the memory', async () => {
     const large = row({ definition: `${definition}${' '.repeat(1_000_000)}` });
     const rows = Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`t/w/${n}`, large]));
     const { plans, asked, timers } = setup(rows);

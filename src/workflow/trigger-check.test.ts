@@ -20,14 +20,14 @@ function setup(answers: (DefinitionRow | null | Error)[]) {
   return { check: () => check.check(version, {}, '{}'), asked: () => asked };
 }
 
-it('reads a version once for all who start it in one moment', async () => {
+it('a version is read once for all starts at the same moment', async () => {
   const { check, asked } = setup([row]);
   await Promise.all(Array.from({ length: 1_000 }, check));
   await check();
   expect(asked()).toBe(1);
 });
 
-it('reads it again after a failure', async () => {
+it('a version is read again after a failure', async () => {
   const { check, asked } = setup([new Error('away'), row]);
   const both = await Promise.allSettled([check(), check()]);
   expect(both.map(({ status }) => status)).toEqual(['rejected', 'rejected']);

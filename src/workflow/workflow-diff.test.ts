@@ -9,7 +9,7 @@ const nodes = fc.uniqueArray(fc.record({ id: fc.constantFrom('a', 'b', 'c', 'd')
 });
 
 describe('the changes between two definitions', () => {
-  it('are none exactly when the definitions are the same, whatever the order of keys', () => {
+  it('definitions have no changes exactly when they are equal, in any order of keys', () => {
     fc.assert(
       fc.property(json, json, (before, after) => {
         expect(diffJson(before, after).length === 0).toBe(canonicalJson(before) === canonicalJson(after));
@@ -18,7 +18,7 @@ describe('the changes between two definitions', () => {
     );
   });
 
-  it('account for every node: each is added, removed, or in both', () => {
+  it('every node is added, removed, or in both definitions', () => {
     fc.assert(
       fc.property(nodes, nodes, (before, after) => {
         const changes = diffJson({ nodes: before }, { nodes: after });
@@ -32,7 +32,7 @@ describe('the changes between two definitions', () => {
     );
   });
 
-  it('say that a node only moved', () => {
+  it('a node that only moved is reported as moved', () => {
     const [a, b, c] = [{ id: 'a' }, { id: 'b' }, { id: 'c' }];
     expect(diffJson([a, b, c], [b, a, c])).toEqual([
       { op: 'move', path: '/0', from: '/1' },
@@ -41,7 +41,7 @@ describe('the changes between two definitions', () => {
     expect(diffJson([a, b], [c, a, b])).toEqual([{ op: 'add', path: '/0', after: c }]);
   });
 
-  it('are one when a list has become another', () => {
+  it('a list that changed completely is one change', () => {
     const list = (from: number) => Array.from({ length: 50_000 }, (_, index) => index + from);
     expect(diffJson({ all: list(0) }, { all: list(1) })).toMatchObject([{ op: 'replace', path: '/all' }]);
     expect(diffJson({ all: list(0) }, { all: list(0).with(7, -1) })).toEqual([
@@ -49,11 +49,11 @@ describe('the changes between two definitions', () => {
     ]);
   });
 
-  it('escape what a pointer cannot hold', () => {
+  it('the path of a change escapes its keys', () => {
     expect(diffJson({ 'a/b': 1 }, { 'a/b': 2 })).toEqual([{ op: 'replace', path: '/a~1b', before: 1, after: 2 }]);
   });
 
-  it('compare a list by position when an id stands in it twice', () => {
+  it('a list with a duplicate id is compared by position', () => {
     expect(diffJson([{ id: 'a' }, { id: 'a' }], [{ id: 'a' }])).toEqual([
       { op: 'remove', path: '/1', before: { id: 'a' } },
     ]);

@@ -42,7 +42,7 @@ const PIPELINE = `{
 `;
 
 describe('pawl validate', () => {
-  it('says yes to a good file', () => {
+  it('pawl validate accepts a valid file', () => {
     const path = join(ROOT, 'examples/pipeline/order-processing.json');
     expect(pawl('validate', path)).toEqual({
       status: 0,
@@ -52,7 +52,7 @@ describe('pawl validate', () => {
     expect(json(path)).toEqual({ status: 0, ok: true, format: 'pipeline', problems: [] });
   });
 
-  it('warns of parameters and outputs that a built-in action does not have', () => {
+  it('pawl validate warns of parameters and outputs that a built-in action does not have', () => {
     const path = file(
       'slip.json',
       JSON.stringify({
@@ -77,7 +77,7 @@ describe('pawl validate', () => {
     ]);
   });
 
-  it('shows each problem in its line, in the order of the file', () => {
+  it('pawl validate shows each problem at its line, in the order of the file', () => {
     const path = file('orders.json', PIPELINE);
     expect(pawl('validate', path)).toEqual({
       status: 1,
@@ -111,7 +111,7 @@ error[UNKNOWN_KEY]: \`ur\` is not a field here
     });
   });
 
-  it('gives programs the same with --json', () => {
+  it('pawl validate --json gives programs the same information', () => {
     expect(json(file('orders.json', PIPELINE))).toEqual({
       status: 1,
       ok: false,
@@ -145,7 +145,7 @@ error[UNKNOWN_KEY]: \`ur\` is not a field here
     });
   });
 
-  it('passes a file with warnings, and shows them', () => {
+  it('pawl validate accepts a file with warnings, and shows them', () => {
     const tasks = '"a": { "sleep": 1 }, "b": { "sleep": 1, "needs": ["a", "a"] }';
     const path = file('warnings.json', `{ "name": "x", "tasks": { ${tasks} } }`);
     const { status, stdout } = pawl('validate', path);
@@ -155,7 +155,7 @@ error[UNKNOWN_KEY]: \`ur\` is not a field here
     expect(json(path)).toMatchObject({ status: 0, ok: true, problems: [{ severity: 'warning', line: 1, column: 82 }] });
   });
 
-  it('says that a comma is missing', () => {
+  it('pawl validate reports a missing comma', () => {
     const { problems } = json(file('comma.json', '{"name":"x"\n"tasks":{}}')) as unknown as { problems: unknown[] };
     expect(problems).toMatchObject([{ line: 2, column: 1, suggestion: 'put a comma after the value before this one' }]);
   });
@@ -164,17 +164,17 @@ error[UNKNOWN_KEY]: \`ur\` is not a field here
     ['htpp.request', 1, { suggestion: 'did you mean `http.request`?' }],
     ['http.requst', 1, { suggestion: 'did you mean `http.request`?' }],
     ['billing.charge', 0, { severity: 'warning', code: 'UNKNOWN_ACTION' }],
-  ])('tells what it knows of the action %s', (actionType, status, problem) => {
+  ])('pawl validate reports what it knows of the action %s', (actionType, status, problem) => {
     const definition = { id: 'x', displayName: 'X', startNode: 'a', nodes: [{ id: 'a', actionType }] };
     expect(json(file('action.json', JSON.stringify(definition)))).toMatchObject({ status, problems: [problem] });
   });
 
-  it('colours nothing when it is not on a terminal', () => {
+  it('pawl validate prints no colours when the output is not a terminal', () => {
     expect(pawl('validate', file('orders.json', PIPELINE)).stdout).not.toContain('\u001b');
   });
 });
 
-describe('files that are no definition', () => {
+describe('files that are not a definition', () => {
   it.each([
     ['{"name": }', 'NOT_JSON', 1, 10],
     ['{\n  "a": 1,\n  "a": 2\n}', 'DUPLICATE_KEY', 3, 3],
@@ -182,12 +182,12 @@ describe('files that are no definition', () => {
     [`${'['.repeat(10_000)}${']'.repeat(10_000)}`, 'TOO_DEEP', 1, 68],
     ['[]', 'UNKNOWN_FORMAT', 1, 1],
     ['{"name":"x","tasks":{"a":{"sleep":1,\n"if":"trigger.body.\\u0061 === 1 &&& 2"}}}', 'BAD_CONDITION', 2, 35],
-  ])('%.40s', (text, code, line, column) => {
+  ])('a file with a bad definition is refused at its place: %.40s', (text, code, line, column) => {
     expect(json(file('bad.json', text))).toMatchObject({ status: 1, ok: false, problems: [{ code, line, column }] });
     expect(pawl('validate', file('bad.json', text)).stdout).toContain(`error[${code}]`);
   });
 
-  it('too large', () => {
+  it('a file that is too large is refused', () => {
     const path = file('large.json', `"${'x'.repeat(10_000_000)}"`);
     expect(json(path)).toEqual({
       status: 1,
@@ -198,28 +198,31 @@ describe('files that are no definition', () => {
     expect(pawl('validate', path).stdout).toContain('error[FILE_TOO_LARGE]');
   });
 
-  it('not text', () => {
+  it('a file that is not text is refused', () => {
     expect(json(file('binary.json', Buffer.from([0x7b, 0xff, 0xfe])))).toMatchObject({
       status: 1,
       problems: [{ code: 'NOT_JSON', message: 'the file is not UTF-8 text' }],
     });
   });
 
-  it.each(['name: orders\ntasks:\n  a:\n', '---\n# orders\nname: x\n', '\n- name: x\n'])('YAML: %j', (text) => {
-    expect(json(file('orders.yaml', text))).toMatchObject({
-      status: 1,
-      problems: [{ code: 'NOT_JSON', suggestion: 'this looks like YAML; definitions are JSON, so convert it first' }],
-    });
-  });
+  it.each(['name: orders\ntasks:\n  a:\n', '---\n# orders\nname: x\n', '\n- name: x\n'])(
+    'a YAML file is refused: %j',
+    (text) => {
+      expect(json(file('orders.yaml', text))).toMatchObject({
+        status: 1,
+        problems: [{ code: 'NOT_JSON', suggestion: 'this looks like YAML; definitions are JSON, so convert it first' }],
+      });
+    },
+  );
 
-  it('a byte order mark is no problem', () => {
+  it('a byte order mark is accepted', () => {
     const text = readFileSync(join(ROOT, 'examples/graph/linear.json'), 'utf8');
     expect(json(file('bom.json', `\ufeff${text}`))).toMatchObject({ status: 0, ok: true, format: 'graph' });
   });
 });
 
 describe('wrong usage', () => {
-  it('a file that cannot be read', () => {
+  it('a file that cannot be read is reported', () => {
     const missing = join(folder, 'missing.json');
     expect(pawl('validate', missing)).toEqual({
       status: 2,
@@ -230,13 +233,13 @@ describe('wrong usage', () => {
     expect(pawl('publish', folder)).toMatchObject({ status: 2, stderr: expect.stringContaining('it is a directory') });
   });
 
-  it.skipIf(process.getuid?.() === 0)('a file that may not be read', () => {
+  it.skipIf(process.getuid?.() === 0)('a file without read permission is reported', () => {
     const path = file('secret.json', '{}');
     chmodSync(path, 0);
     expect(pawl('validate', path)).toMatchObject({ status: 2, stderr: expect.stringContaining('permission denied') });
   });
 
-  it('commands and flags that do not exist', () => {
+  it('unknown commands and flags are reported', () => {
     const unknown = pawl('valdate', 'x.json');
     expect(unknown.status).toBe(2);
     expect(unknown.stderr).toContain("unknown command 'valdate'");
@@ -254,7 +257,7 @@ describe('wrong usage', () => {
     expect(pawl()).toMatchObject({ status: 2, stderr: expect.stringContaining('Usage: pawl') });
   });
 
-  it('help and version are none', () => {
+  it('help and version are not errors', () => {
     const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };
     expect(pawl('--version')).toEqual({ status: 0, stdout: `${version}\n`, stderr: '' });
     expect(pawl('--help')).toMatchObject({ status: 0, stdout: expect.stringMatching(/^Usage: pawl [\s\S]*validate/) });
@@ -262,8 +265,8 @@ describe('wrong usage', () => {
   });
 });
 
-describe('pawl validate, of a lifecycle', () => {
-  it('knows lifecycles, their policies, and both in one file', () => {
+describe('pawl validate for a lifecycle', () => {
+  it('pawl validate accepts lifecycles, their policies, and both in one file', () => {
     const read = (name: string) => JSON.parse(readFileSync(join(ROOT, 'examples/lifecycle', name), 'utf8')) as object;
     const loan = join(ROOT, 'examples/lifecycle/loan.json');
     expect(pawl('validate', loan).stdout).toBe(`✓ ${loan}: valid lifecycle \`loan\`, 4 states\n`);
@@ -280,7 +283,7 @@ describe('pawl validate, of a lifecycle', () => {
     ]);
   });
 
-  it('shows what is wrong with a lifecycle in its line', () => {
+  it('pawl validate shows the problems of a lifecycle at their line', () => {
     const text = readFileSync(join(ROOT, 'examples/lifecycle/loan.json'), 'utf8');
     const path = file('loan.json', text.replace('"48h"', '"two days"'));
     expect(pawl('validate', path)).toMatchObject({
@@ -300,7 +303,7 @@ describe('pawl validate, of a lifecycle', () => {
 });
 
 describe('pawl test', () => {
-  it('runs the examples of docs/testing.md', () => {
+  it('pawl test runs the examples of docs/testing.md', () => {
     expect(pawl('test', join(ROOT, 'examples'))).toMatchObject({
       status: 0,
       stdout: expect.stringContaining('4 tests passed'),
@@ -308,7 +311,7 @@ describe('pawl test', () => {
     });
   });
 
-  it('says what was not as expected, and exits with 1', () => {
+  it('pawl test reports what differs from the expectation, and exits with 1', () => {
     file('wrong.json', '{"name":"wrong","tasks":{"a":{"url":"https://example.com"}}}');
     const path = file(
       'wrong.test.yaml',
@@ -324,7 +327,7 @@ describe('pawl test', () => {
     });
   });
 
-  it('refuses a file that is no test, with every problem of it', () => {
+  it('pawl test refuses a file that is not a test, with all its problems', () => {
     const path = file('bad.test.yaml', 'workflow: wrong.json\ntests: [{ nam: x, expect: { status: Done } }]\n');
     const { status, stderr } = pawl('test', path);
     expect(status).toBe(2);

@@ -22,7 +22,7 @@ const failure = (text: string) => {
 describe('places in JSON text', () => {
   const text = '{ "a" : [ 1, {"b/c":"x"} ],\n "d":{"e":null,"":-1.5e3} }';
 
-  it('are those of the value, or of its key', () => {
+  it('the place of a pointer is that of the value, or of its key', () => {
     expect(shown(text, '/a/0')).toBe('1');
     expect(shown(text, '/a/1/b~1c')).toBe('"x"');
     expect(shown(text, '/a/1/b~1c', 'key')).toBe('"b/c"');
@@ -30,21 +30,21 @@ describe('places in JSON text', () => {
     expect(shown(text, '/d/e')).toBe('null');
   });
 
-  it('are the key of what would be too long to show', () => {
+  it('the place of a value too long to show is its key', () => {
     expect(shown(text, '/a')).toBe('"a"');
     expect(shown(text, '/d')).toBe('"d"');
     expect(shown(text, '/a/1')).toBe('{');
     expect(shown(text, '')).toBe('{');
   });
 
-  it('are the nearest thing around what is missing', () => {
+  it('the place of a missing value is the nearest thing around it', () => {
     expect(shown(text, '/d/missing/more')).toBe('"d"');
     expect(shown(text, '/a/7')).toBe('"a"');
     expect(shown(text, '/d/e/x')).toBe('"e"');
     expect(shown(text, '/x')).toBe('{');
   });
 
-  it('hold for every value of any JSON, and the value is that of JSON.parse', () => {
+  it('every value of any JSON has its place, and the value equals that of JSON.parse', () => {
     const visit = (value: unknown, path: (string | number)[], text: string, source: JsonSource): void => {
       const { start, end } = source.locate(pointerOf(path), 'value');
       if (value === null || typeof value !== 'object') expect(JSON.parse(text.slice(start, end))).toEqual(value);
@@ -85,11 +85,11 @@ describe('text that is not JSON', () => {
     ['[1] // no', 4, '`/` is not JSON: expected the end of the file'],
     ['[\u00a01]', 1, '`\u00a0` is not JSON: expected a value'],
     ['[[1}', 3, '`}` is not JSON: expected `,` or `]`'],
-  ])('%j fails at %i', (text, at, message) => {
+  ])('the text %j is refused at %i', (text, at, message) => {
     expect(failure(text)).toEqual([{ code: 'NOT_JSON', at, message }]);
   });
 
-  it('is refused exactly when JSON.parse refuses it', () => {
+  it('text is refused exactly when JSON.parse refuses it', () => {
     const parses = (text: string) => {
       try {
         JSON.parse(text);
@@ -129,24 +129,24 @@ describe('text that is not JSON', () => {
   });
 });
 
-describe('text that is JSON, but not a good definition', () => {
-  it('has a key twice', () => {
+describe('JSON that is not a valid definition', () => {
+  it('a key that appears twice is reported with its place', () => {
     expect(failure('{"a":{"x":1,"\\u0078":2},"b":1,"b":1}')).toEqual([
       { code: 'DUPLICATE_KEY', at: 12, message: 'the key `x` stands twice in this object' },
       { code: 'DUPLICATE_KEY', at: 30, message: 'the key `b` stands twice in this object' },
     ]);
   });
 
-  it('is nested ten thousand levels deep, or a million', () => {
+  it('JSON nested ten thousand or a million levels deep is refused', () => {
     expect(failure('['.repeat(10_000) + ']'.repeat(10_000))).toMatchObject([{ code: 'TOO_DEEP', at: 67 }]);
     expect(failure('{"a":'.repeat(1_000_000))).toMatchObject([{ code: 'TOO_DEEP' }]);
   });
 
-  it('has too many values', () => {
+  it('JSON with too many values is refused', () => {
     expect(failure(`[${'0,'.repeat(200_000)}0]`)).toMatchObject([{ code: 'TOO_LARGE' }]);
   });
 
-  it('has one string of megabytes', () => {
+  it('JSON with a string of several megabytes is read', () => {
     const long = 'x'.repeat(5_000_000);
     expect(sourceOf(JSON.stringify({ long })).value).toEqual({ long });
   });

@@ -7,7 +7,7 @@ const underlined = (text: string, start: number, end: number) => {
 };
 
 describe('lines and columns', () => {
-  it('count from one', () => {
+  it('lines and columns count from one', () => {
     const lines = new LineMap('ab\n\ncd');
     expect([0, 1, 2, 3, 4, 5, 6].map((offset) => lines.position(offset))).toEqual([
       { line: 1, column: 1 },
@@ -22,20 +22,20 @@ describe('lines and columns', () => {
 });
 
 describe('an excerpt', () => {
-  it('is the line with the place underlined', () => {
+  it('an excerpt is the line with the place underlined', () => {
     expect(underlined('one\ntwo three\r\nfour', 8, 13)).toEqual(['two three', '    ^^^^^']);
   });
 
-  it('marks one character where there is nothing to mark', () => {
+  it('an excerpt of an empty place marks one character', () => {
     expect(underlined('', 0, 0)).toEqual(['', '^']);
     expect(underlined('abc', 3, 3)).toEqual(['abc', '   ^']);
   });
 
-  it('stays on its line', () => {
+  it('an excerpt of several lines stays on the first line', () => {
     expect(underlined('a\nb', 0, 3)).toEqual(['a', '^']);
   });
 
-  it('is cut out of a very long line', () => {
+  it('an excerpt of a very long line shows the part around the place', () => {
     const text = `${'x'.repeat(500)}HERE${'y'.repeat(500)}`;
     const [line, mark] = underlined(text, 500, 504);
     expect(line!.length).toBeLessThanOrEqual(122);
@@ -43,7 +43,7 @@ describe('an excerpt', () => {
     expect(line!.startsWith('…x') && line!.endsWith('y…')).toBe(true);
   });
 
-  it('keeps control characters off the terminal', () => {
+  it('an excerpt contains no control characters', () => {
     expect(underlined('\t"\u001b[31m"', 1, 8)[0]).toBe(' " [31m"');
     expect(printable('a\u001b]0;b\u0007\u202ec')).toBe('a ]0;b  c');
   });

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { ExecutionJson } from '../../protocol/execution.ts';
 import { createNodeView, duration } from './node-view.ts';
 
-describe('how long something takes', () => {
+describe('a duration in words', () => {
   it.each([
     [0, '0 ms'],
     [999, '999 ms'],
@@ -13,7 +13,7 @@ describe('how long something takes', () => {
     [3_599_700, '1.0 h'],
     [36 * 3_600_000, '36.0 h'],
     [3 * 86_400_000, '3.0 days'],
-  ])('%d ms is %s', (milliseconds, text) => {
+  ])('a duration of %d ms is written as %s', (milliseconds, text) => {
     expect(duration(milliseconds)).toBe(text);
   });
 });
@@ -24,7 +24,7 @@ describe('a line that is wider than the terminal', () => {
 
   afterEach(() => void vi.unstubAllEnvs());
 
-  it('is cut while the nodes are drawn again and again, and whole at the end', () => {
+  it('a wide line is cut while the nodes are redrawn, and complete at the end', () => {
     vi.stubEnv('TERM', 'xterm');
     const written: string[] = [];
     const stream = { isTTY: true, rows: 24, columns: 40, write: (text: string) => written.push(text) };
@@ -51,7 +51,7 @@ describe('more nodes than the terminal has lines', () => {
     ['all of them where its size is not known', 0, ['a', 'b', 'c', 'd']],
     ['the last ones that fit', 6, ['…', 'c', 'd']],
     ['one where nothing fits', 2, ['…', 'd']],
-  ])('shows %s', (_, rows, shown) => {
+  ])('a view of too many nodes shows %s', (_, rows, shown) => {
     vi.stubEnv('TERM', 'xterm');
     const written: string[] = [];
     const stream = { isTTY: true, rows, columns: 80, write: (text: string) => written.push(text) };
@@ -68,7 +68,7 @@ describe('more nodes than the terminal has lines', () => {
 });
 
 describe('a node that waits for a subworkflow', () => {
-  it('says for which execution', () => {
+  it('the line of a waiting node names the execution of the subworkflow', () => {
     const written: string[] = [];
     const stream = { write: (text: string) => written.push(text) };
     const childExecutionId = '01a1e49f-1460-7c7c-a34c-1f4ab8e4a623';
@@ -84,8 +84,8 @@ describe('a node that waits for a subworkflow', () => {
   });
 });
 
-describe('loops, waits and undoing', () => {
-  it('are told in words, line by line', () => {
+describe('loops, waits and compensations', () => {
+  it('loops, waits and compensations are described in words, one line each', () => {
     const written: string[] = [];
     const stream = { isTTY: false, write: (text: string) => written.push(text) };
     const view = createNodeView(stream as unknown as NodeJS.WriteStream, { printsId: false });
@@ -110,7 +110,7 @@ Cleaned up afterwards: refund.
 `);
   });
 
-  it('are told of where nothing can be drawn again: each round, and each tenth of the items', () => {
+  it('without redrawing, each round and each tenth of the items gets a line', () => {
     const written: string[] = [];
     const stream = { isTTY: false, write: (text: string) => written.push(text) };
     const view = createNodeView(stream as unknown as NodeJS.WriteStream, { printsId: false });
@@ -130,7 +130,7 @@ describe('a node that was skipped', () => {
     ['no satisfied edge', 'not run: no edge led here'],
     ["condition false: trigger.vip === 'yes'", "not run: its condition was false: trigger.vip === 'yes'"],
     ['fail fast', 'not run: fail fast'],
-  ])('says why in words: %s', (reason, said) => {
+  ])('a skipped node says in words why it was skipped: %s', (reason, said) => {
     const written: string[] = [];
     const stream = { write: (text: string) => written.push(text) };
     const node = { id: 'call', type: 'core.echo', status: 'Skipped' as const, attempts: 0, reason };

@@ -30,7 +30,7 @@ describe('the log of pawl dev', () => {
     ['a terminal', true, 'xterm'],
     ['a pipe', false, 'xterm'],
     ['a dumb terminal', true, 'dumb'],
-  ])('is a short line in %s, with the place where an action threw', (_where, isTTY, term) => {
+  ])('a log line is short in %s, and shows where an action threw', (_where, isTTY, term) => {
     expect(logged(isTTY, term)).toMatch(
       /^\d\d:\d\d:\d\d attempt failed {2}trip\/book {2}Attempt 1\n {4}at run \(a\.ts:7:1\)\n {4}at b\n$/,
     );

@@ -7,7 +7,7 @@ const instances = new ConductorInstances({
   byEnvironment: { prod: 'eu', stage: 'same' },
 });
 
-test('an environment has the server of its name, and all others the first one', () => {
+test('an environment uses the server of its name, and all others use the first one', () => {
   expect(['prod', 'stage', 'dev'].map((environmentId) => instances.of(environmentId).url)).toEqual([
     'https://eu.example',
     'http://main:8080',
@@ -19,7 +19,7 @@ test('two names of one server are one server', () => {
   expect(instances.all.map(({ url }) => url)).toEqual(['http://main:8080', 'https://eu.example']);
 });
 
-test('a run is looked for where its reference says, and a server that is not configured any more is named', () => {
+test('a run is looked up on its own server, and a server no longer configured is named in the error', () => {
   expect(instances.at('https://eu.example')).toBe(instances.of('prod'));
   expect(instances.at(undefined)).toBe(instances.first);
   expect(() => instances.at('http://gone')).toThrow(/http:\/\/gone, which is not configured here. Add it to conductor/);

@@ -17,7 +17,7 @@ test.each([
   expect(turns + steps).toBeGreaterThan(MOST_IDLE_POLLS_PER_S * 0.99);
 });
 
-test('a loop that finds tasks asks again at once, and one that finds none slows down to the idle pace', () => {
+test('a loop that finds tasks polls again at once, and one that finds none slows down to the idle pace', () => {
   const loops = { turn: 1, step: 3 };
   expect(nextPollMs(250, 1, 'turn', loops)).toBe(BUSY_POLL_MS);
   let pauseMs = BUSY_POLL_MS;
@@ -25,7 +25,7 @@ test('a loop that finds tasks asks again at once, and one that finds none slows 
   expect(pauseMs).toBe(idlePollMs('turn', loops));
 });
 
-it('the idle workers of one process ask two servers for the tasks of three environments five times a second', async () => {
+it('idle workers of one process poll two servers and three environments five times a second', async () => {
   const timers = handTimers();
   const askedAt: number[] = [];
   const loops = { turn: 0, step: 0 };

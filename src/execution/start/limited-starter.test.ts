@@ -28,7 +28,7 @@ function setup() {
 }
 
 describe('starts of tenants with a quota', () => {
-  it('go one transaction at a time for each tenant, with all that wait by then, and tenants take turns', async () => {
+  it('each tenant has one transaction at a time with all its waiting starts, and tenants take turns', async () => {
     const { starter, begun, finish } = setup();
     const all = ['a1', 'a2', 'a3', 'b1', 'c1', 'd1', 'd2'].map((id) => starter.start(item(id[0]!, id)));
     expect(begun).toEqual(['a1', 'b1', 'c1']);
@@ -41,7 +41,7 @@ describe('starts of tenants with a quota', () => {
     expect(started).toEqual(['a1', 'a2', 'a3', 'b1', 'c1', 'd1', 'd2']);
   });
 
-  it('that fail hold nobody up', async () => {
+  it('a start that fails does not block the next ones', async () => {
     const { starter, begun, finish } = setup();
     const first = starter.start(item('a', 'a1')).catch((error: Error) => error.message);
     const second = starter.start(item('a', 'a2'));
@@ -50,7 +50,7 @@ describe('starts of tenants with a quota', () => {
     expect([await first, (await second).isNew, begun]).toEqual(['the database is away', true, ['a1', 'a2']]);
   });
 
-  it('pay only for themselves when their data cannot be stored', async () => {
+  it('a start whose data cannot be stored does not fail the others', async () => {
     const bad = new StoreError('data', 'refused');
     const starter = new LimitedStarter({
       async executionStartLimited({ items }) {

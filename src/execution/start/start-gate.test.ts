@@ -14,7 +14,7 @@ function setup() {
   return { timers, gate, start };
 }
 
-it('lets everything in while starting is quick, whatever the odd one takes', async () => {
+it('the gate lets all starts in while most are fast', async () => {
   const { gate, start } = setup();
   expect(gate.p95Ms()).toBeNull();
   for (let n = 0; n < 100; n++) await start(n % 25 === 0 ? 8_000 : 10);
@@ -22,7 +22,7 @@ it('lets everything in while starting is quick, whatever the odd one takes', asy
   expect(gate.p95Ms()).toBe(10);
 });
 
-it('refuses when one in twenty takes over five seconds, with a time to come back that doubles', async () => {
+it('the gate refuses when one start in twenty takes over five seconds, with a doubling wait', async () => {
   const { timers, gate, start } = setup();
   for (let n = 0; n < 20; n++) await start(n < 2 ? 6_000 : 1_000);
   expect(gate.p95Ms()).toBeGreaterThan(5_000);
@@ -39,7 +39,7 @@ it('refuses when one in twenty takes over five seconds, with a time to come back
   expect(waits).toEqual([1, 2, 4, 8]);
 });
 
-it('is open again when a start is quick, or when nobody came for a while', async () => {
+it('the gate opens again after a fast start, or after a while without starts', async () => {
   const { timers, start } = setup();
   for (let n = 0; n < 20; n++) await start(6_000);
   await start(10);

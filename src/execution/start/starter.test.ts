@@ -47,7 +47,7 @@ function execution(executionId: string): NewExecution {
 const fresh: Insert = async (items) => items.map(({ executionId }) => ({ executionId, existing: null }));
 
 describe('requests to start', () => {
-  it('that come together are one statement, and runners are told once', async () => {
+  it('requests that arrive together are one statement, and runners are notified once', async () => {
     const { starter, batches, accepted } = setup(fresh);
     const started = await Promise.all(['a', 'b', 'c'].map((id) => starter.start(execution(id))));
     expect(started).toEqual(['a', 'b', 'c'].map((executionId) => ({ executionId, isNew: true, createdAt: 0 })));
@@ -55,7 +55,7 @@ describe('requests to start', () => {
     expect(accepted.count).toBe(1);
   });
 
-  it('are answered only when their row is durable, with at most two statements on their way', async () => {
+  it('a request is answered only when its row is durable, with at most two statements in flight', async () => {
     const replies: (() => void)[] = [];
     const { starter, batches } = setup(async (items) => {
       await new Promise<void>((resolve) => replies.push(resolve));
@@ -75,7 +75,7 @@ describe('requests to start', () => {
     expect(batches).toEqual([['a'], ['b'], ['c', 'd']]);
   });
 
-  it('are at most 256 in a statement', async () => {
+  it('a statement has at most 256 requests', async () => {
     const { starter, batches } = setup(fresh);
     await Promise.all(Array.from({ length: 600 }, (_, n) => starter.start(execution(`e${n}`))));
     expect(Math.max(...batches.map((batch) => batch.length))).toBe(256);
@@ -83,8 +83,8 @@ describe('requests to start', () => {
   });
 });
 
-describe('a request that is known already', () => {
-  it('is answered with its execution; for another workflow it is a conflict', async () => {
+describe('a repeated request', () => {
+  it('a repeated request gets its execution, and is a conflict for another workflow', async () => {
     const { starter } = setup(async (items) =>
       items.map(({ executionId }) => ({
         executionId,
@@ -97,7 +97,7 @@ describe('a request that is known already', () => {
 });
 
 describe('a statement that fails', () => {
-  it('by the data of one request refuses that one, and accepts the others', async () => {
+  it('bad data in one request refuses that request, and accepts the others', async () => {
     const { starter } = setup(async (items) => {
       if (items.some(({ executionId }) => executionId === 'bad')) throw new StoreError('data', 'secret details');
       return fresh(items);
@@ -114,7 +114,7 @@ describe('a statement that fails', () => {
     expect(String((started[2] as PromiseRejectedResult).reason)).not.toContain('secret');
   });
 
-  it('for any other reason is told to all, and the next request is served', async () => {
+  it('any other failure is reported to all requests, and the next request is served', async () => {
     let broken = true;
     const { starter } = setup(async (items) => {
       if (broken) throw new StoreError('unknown', 'the connection broke');

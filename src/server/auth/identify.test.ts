@@ -10,19 +10,19 @@ describe('wrong tokens and keys of one address', () => {
     return { send, pass: (ms: number) => (now += ms) };
   };
 
-  it('are refused at once for the first 200, and held back after that', () => {
+  it('the first 200 wrong tokens of an address are refused at once, and later ones are held back', () => {
     const { send } = setup();
     expect(send('a', 200)).toBe(0);
     expect(send('a', 50)).toBe(50);
   });
 
-  it('do not hold back those of another address', () => {
+  it('wrong tokens of one address do not hold back another address', () => {
     const { send } = setup();
     send('a', 300);
     expect(send('b', 1)).toBe(0);
   });
 
-  it('have twenty more a second, and never more than 200', () => {
+  it('an address may send twenty more wrong tokens a second, up to 200', () => {
     const { send, pass } = setup();
     send('a', 300);
     pass(1_000);
@@ -31,7 +31,7 @@ describe('wrong tokens and keys of one address', () => {
     expect(send('a', 201)).toBe(1);
   });
 
-  it('are forgotten for the address that was silent longest when there are 10,000 addresses', () => {
+  it('at 10,000 addresses, the one that was silent longest is forgotten', () => {
     const { send } = setup();
     send('a', 300);
     for (let index = 0; index < 10_000; index++) send(`other ${index}`, 1);

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { withoutNames } from './nameless.ts';
 
-it('series that differ by the name of a tenant or workflow alone are added up, and nothing else changes', () => {
+it('series that differ only by tenant or workflow are added up, and nothing else changes', () => {
   const text = [
     '# TYPE done counter',
     'done{workflowId="a\\"},x{",status="ok"} 2',

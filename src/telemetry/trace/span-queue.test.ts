@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { MAX_WAITING_SPANS, SpanQueue } from './span-queue.ts';
 
-it('says when it begins to drop spans, and how many there were', () => {
+it('the span queue reports when it begins to drop spans, and how many it dropped', () => {
   const said: unknown[] = [];
   const queue = new SpanQueue((event, details) => said.push([event, details]));
   for (let count = 0; count < MAX_WAITING_SPANS; count++) expect(queue.takes()).toBe(true);
