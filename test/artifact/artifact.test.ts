@@ -1,5 +1,5 @@
-// Artifacts from the attempt to the download: what an action puts is listed, streams back byte for byte, belongs to its
-// tenant, and goes when its time is over.
+// Artifacts from the attempt to the download: an artifact that an action writes is listed, streams back byte for byte, belongs to
+// its tenant, and is removed when its time is over.
 
 import { createHash } from 'node:crypto';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';

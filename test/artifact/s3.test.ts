@@ -1,5 +1,6 @@
-// Artifacts and plans in S3, against a real server that speaks it (moto). `npm run servers` obtains the server; without it these tests are
-// skipped, and say so. moto does not judge signatures: those are tested against the examples of AWS (sigv4.test.ts).
+// Artifacts and plans in S3, against a real server that speaks the protocol (moto). `npm run servers` obtains the server; without
+// it these tests are skipped, and say so. moto does not check signatures: those are tested against the examples of AWS
+// (sigv4.test.ts).
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';

@@ -1,5 +1,5 @@
-// A real Chromium for the tests of a file, and pages in it that remember what the browser complained about: a test ends with no
-// error in the console, none of the content security policy, and no request to another host.
+// A real Chromium for the tests of a file, and pages in it that record what the browser complained about. A test must end with no
+// error in the console, no violation of the content security policy, and no request to another host.
 
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
@@ -17,7 +17,7 @@ interface OpenOptions {
 
 export interface TestBrowser {
   open(url: string, options?: OpenOptions): Promise<Page>;
-  /** What browsers have complained about in this test; a test that expects a complaint empties it. */
+  /** The complaints of browsers in this test; a test that expects a complaint empties the list. */
   readonly complaints: string[];
 }
 

@@ -1,4 +1,4 @@
-// The budgets of the dashboard's files, packed with gzip: what a first visit loads, and everything there is.
+// The size limits of the dashboard's files, packed with gzip: the files of a first visit, and all files together.
 
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';

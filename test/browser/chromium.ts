@@ -1,5 +1,5 @@
-// A real Chromium for playwright-core, which downloads none: the one on the PATH. Where there is none, and this is root on
-// Debian, it comes from Debian's packages. Otherwise one loud line says what is missing and how to get it.
+// A real Chromium for playwright-core, which downloads none: the one on the PATH. If there is none, and this process is root on
+// Debian, Chromium comes from Debian's packages. Otherwise one loud line says what is missing and how to get it.
 
 import { execFile } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
@@ -7,15 +7,15 @@ import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
-/** For all of it. Where nothing can be fetched it is over much sooner. */
+/** The limit for the whole installation. Where nothing can be fetched, it ends much sooner. */
 const INSTALL_MS = 120_000;
-/** No second tries, no waiting for a network that is not there or for somebody else who installs something. */
+/** No retries, no waiting for a missing network or for another process that installs packages. */
 const APT_OPTIONS = ['Acquire::http::Timeout=10', 'Acquire::Retries=0', 'APT::Update::Error-Mode=any'];
 const START_MS = 60_000;
 
 const run = promisify(execFile);
 
-/** Null: there is none to be had. */
+/** Null: no Chromium can be had. */
 export async function findChromium(): Promise<string | null> {
   const isInstallable = process.getuid?.() === 0 && onPath(['apt-get']) !== null;
   if (onPath(NAMES) === null && isInstallable) await install();
@@ -63,7 +63,7 @@ function isProgram(file: string): boolean {
   }
 }
 
-/** Headless, without what Chromium would look up or fetch by itself. */
+/** Headless, and without the things that Chromium would look up or fetch by itself. */
 export const CHROMIUM_FLAGS = [
   '--no-sandbox',
   '--disable-gpu',

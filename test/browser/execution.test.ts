@@ -7,7 +7,7 @@ import { tokenFor, useServer } from '../server/api-server.ts';
 import { program, useBrowser } from './browser.ts';
 import { executionOfRun, fillWithSamples, fulfil, HOSTILE, type SampleData } from './sample-data.ts';
 
-/** How a node stands after its last fact. */
+/** The status of a node after its last fact. */
 const AFTER: Readonly<Record<string, string>> = {
   none: 'Pending',
   NodeStarted: 'Running',
@@ -60,7 +60,7 @@ describe.skipIf(program === null)('the page of an execution', () => {
     const page = await open(samples.failed);
     const spent = `waited ${durationText(started - created)}, ran ${durationText(ended - started)}`;
     await page.getByRole('heading', { level: 1 }).getByText(spent).waitFor();
-    // Of a node: its wait for a place, its tries and the rests between them, each with its own time.
+    // For a node: its wait for a place, its attempts and the pauses between them, each with its own time.
     await page.getByRole('link', { name: 'Timeline' }).click();
     const row = page.getByRole('list', { name: 'Timeline' }).getByRole('listitem').filter({ hasText: 'charge' });
     const parts = await row
@@ -175,7 +175,7 @@ describe.skipIf(program === null)('the page of an execution', () => {
     await page.keyboard.press(']');
     await page.getByText('fact 2 of').waitFor();
     expect(new URL(page.url()).searchParams.get('at')).toBe('2');
-    // At any fact: the events up to it, and of each node what its last event says.
+    // At any fact: the events up to it, and the status that the last event of each node says.
     const { plan, transitions } = await samples.client.executions.journal(samples.failed);
     const facts = transitions.flatMap((transition) => transition.facts as readonly Fact[]);
     for (const count of [7, 12, facts.length]) {

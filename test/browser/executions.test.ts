@@ -25,7 +25,7 @@ describe.skipIf(program === null)('the list of executions', () => {
   it('the filters of the list are in the address and survive a reload', async () => {
     const page = await open();
     await page.getByLabel('Status', { exact: true }).selectOption('Failed');
-    // The old rows stay until the new ones are there.
+    // The old rows stay until the new rows are there.
     await expect.poll(() => page.locator('[data-execution]').count()).toBe(1);
     await page.reload();
     await page.locator(`[data-execution="${samples.failed}"]`).waitFor();
@@ -124,7 +124,7 @@ describe.skipIf(program === null)('the list of executions', () => {
     const dialog = page.getByRole('dialog');
     await dialog.locator('[data-count="4"]').waitFor();
     await dialog.getByLabel('Reason').fill('the mail server is away');
-    // Clicked twice, it is one order.
+    // A double click sends one order.
     await dialog.getByRole('button', { name: 'Pause 4 executions' }).dblclick();
     await page.getByRole('status').getByText('Done: 4 of 4').waitFor();
     await page.getByText('the mail server is away').waitFor();

@@ -1,4 +1,4 @@
-// The first minute of somebody who starts Pawl: `pawl dev` in an empty folder opens to samples, and a card that leads through them.
+// The first minute of a new user: `pawl dev` in an empty folder opens to samples, and to a card that leads through them.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -12,7 +12,7 @@ import { program, useBrowser } from './browser.ts';
 
 const CLI = fileURLToPath(new URL('../../bin/pawl', import.meta.url));
 
-/** In a folder of its own, with nothing said but the port: as `npm start` does. */
+/** In a folder of its own, with no option but the port, as `npm start` does. */
 async function firstStart(): Promise<{ url: string; stop(): Promise<void> }> {
   const cwd = mkdtempSync(join(tmpdir(), 'pawl-first-'));
   const child = spawn(process.execPath, [CLI, 'dev', '--port', '0'], { cwd, stdio: ['ignore', 'pipe', 'ignore'] });

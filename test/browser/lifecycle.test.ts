@@ -23,7 +23,8 @@ describe.skipIf(program === null)('lifecycles and their messages', () => {
   it('the page of an instance shows who has acknowledged each message, and sends dead ones again', async () => {
     const dead = async () => (await samples.client.deliveries.list({ stage: 'Dead', limit: 200 })).data;
     await expect.poll(async () => (await dead()).length).toBeGreaterThan(0);
-    // After some failures in a row the broken consumer is left alone for a while: which loan's message died before is chance.
+    // After some failures in a row the broken consumer is left alone for a while, so it is chance which loan's message died
+    // before that.
     const { subjectId } = (await dead())[0]!;
     const { data } = await samples.client.lifecycles.of('prod', 'loan').instances();
     const { externalRef } = data.find(({ instanceId }) => instanceId === subjectId)!;
@@ -31,7 +32,7 @@ describe.skipIf(program === null)('lifecycles and their messages', () => {
     const matrix = page.getByRole('table', { name: 'Acknowledgements' });
     for (const consumer of ['audit', 'crm', 'kyc'])
       await matrix.getByRole('columnheader', { name: consumer }).waitFor();
-    // Every cell says the stage that the server has for that message and that consumer.
+    // Every cell shows the stage that the server has for that message and that consumer.
     const { data: entries } = await samples.client.lifecycles.of('prod', 'loan').timeline(externalRef);
     const ackGuids = entries.flatMap(({ messages = [] }) => messages);
     const stages = async () => {

@@ -1,4 +1,4 @@
-// What a page shows while processes die: the runner is killed, the server is stopped and started again.
+// What a page shows while processes die: the runner is killed, and the server is stopped and started again.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -20,7 +20,7 @@ const APPROVAL = {
 describe.skipIf(program === null)('a page while processes die', () => {
   const browser = useBrowser();
   let database: TestDatabase;
-  /** The one that the pages talk to, and another of the same installation. */
+  /** The server that the pages talk to, and another server of the same installation. */
   let front: Pawl;
   let other: Pawl;
   let port: number;
@@ -76,7 +76,7 @@ describe.skipIf(program === null)('a page while processes die', () => {
       .evaluateAll((buttons) => buttons.map((button) => button.getAttribute('aria-label')));
     expect(new Set(seqs).size).toBe(shown.length);
     expect(seqs.toSorted()).toEqual(data.map(({ seq }) => `Details of event ${seq}`).toSorted());
-    // Requests that found nobody.
+    // Requests that found no server.
     browser.complaints.length = 0;
   });
 

@@ -1,5 +1,5 @@
-// Data such as a real installation has, made through the SDK: workflows of every format, executions that finished, failed, wait,
-// sleep and retry, lifecycles with consumers, triggers. Also hostile data: it must stay text on every page.
+// Data like that of a real installation, made through the SDK: workflows of every format, executions that finished, failed, wait,
+// sleep and retry, lifecycles with consumers, and triggers. Also hostile data, which must stay text on every page.
 
 import { createServer } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -11,7 +11,7 @@ export const HOSTILE = '<img src=x onerror="window.hacked=1"> ‮rtl 🚀';
 /** As long and as strange as a reference may be. */
 export const HOSTILE_REF = `<img src=x onerror=hacked()> ${'x'.repeat(100)}`;
 
-/** As deep as the server takes it. */
+/** As deep as the server accepts. */
 const deep = (): Json => Array.from({ length: 60 }).reduce<Json>((inner) => ({ in: inner }), HOSTILE);
 
 const echo = (id: string, parameters: object, edges: readonly object[] = []) => ({
@@ -86,7 +86,7 @@ const FLAKY = {
   ],
 };
 
-/** Loops, a wait for one of several things, joins, an early end, and what is undone after it. */
+/** Loops, a wait for one of several things, joins, an early end, and the compensations after it. */
 const FULFIL = {
   id: 'fulfil',
   displayName: 'Fulfil an order',
@@ -179,7 +179,7 @@ const LOAN = {
   ],
 };
 
-/** Three consumers, so that a matrix has columns: one asks for its messages, two are webhooks, of which one is broken. */
+/** Three consumers, so that the matrix has columns: one pulls its messages, and two are webhooks, one of them broken. */
 async function fillLifecycles(client: PawlClient, shop: string): Promise<void> {
   await client.lifecycles.import({ definition: LOAN });
   const subscriptions = [{ definition: 'loan' }];
@@ -226,7 +226,7 @@ export interface SampleData {
   stop(): void;
 }
 
-/** A web service of ours that is well at `/ok` and broken everywhere else. */
+/** A web service of the tests that is healthy at `/ok` and broken everywhere else. */
 export async function startShop(): Promise<{ url: string; stop(): void }> {
   const server = createServer((request, response) => {
     request.resume();
@@ -301,7 +301,7 @@ export async function fillWithSamples(url: string, token?: string): Promise<Samp
   };
 }
 
-/** Two executions of it: one waits for one of several events, after loops; one ended early, and was undone. */
+/** Two executions of the workflow: one waits for one of several events, after loops; the other ended early, and was undone. */
 export async function fulfil(client: PawlClient): Promise<{ deciding: string; undone: string }> {
   await client.workflows.create(FULFIL as never);
   await client.workflows.publish(FULFIL.id);

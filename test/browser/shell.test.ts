@@ -5,13 +5,13 @@ import { tokenFor, useServer } from '../server/api-server.ts';
 import { program, useBrowser } from './browser.ts';
 import { fillWithSamples, HOSTILE, HOSTILE_REF, type SampleData } from './sample-data.ts';
 
-/** Every page, one after the other, also on a busy machine. */
+/** Every page, one after the other, even on a busy machine. */
 const PATIENCE_MS = 480_000;
 const WIDE = { width: 1_400, height: 880 };
 const NARROW = { width: 375, height: 720 };
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa'];
 
-/** Elements that do something when they are clicked, and that no key reaches: neither they nor anything in them takes the focus. */
+/** Elements that react to a click but that no key reaches: neither the element nor anything inside it takes the focus. */
 function withoutKeys(): string[] {
   const takesFocus = 'a[href], button, input, select, textarea, summary, [tabindex]';
   return [...document.querySelectorAll<HTMLElement>('main *')].flatMap((element) => {
@@ -96,7 +96,7 @@ describe.skipIf(program === null)('every page of the dashboard', () => {
     `/bulk/${bulk}`,
   ];
 
-  /** Without loading everything again: as a click on a link does. */
+  /** Without loading everything again, as a click on a link does. */
   const walkTo = async (page: Page, path: string) => {
     await page.evaluate((to) => {
       history.pushState(null, '', to);
@@ -125,10 +125,10 @@ describe.skipIf(program === null)('every page of the dashboard', () => {
       };
       for (const [index, path] of paths().entries()) {
         await walkTo(page, path);
-        // What stands around every page is looked at once.
+        // The parts around every page are checked once.
         const axe = new AxeBuilder({ page }).withTags(RULES);
         await look(path, index === 0 ? axe : axe.include('main'));
-        // A theme changes colours and nothing else.
+        // A theme changes only colours.
         await page.emulateMedia({ colorScheme: 'dark' });
         await look(`${path} (dark)`, new AxeBuilder({ page }).withRules(['color-contrast']).include('main'));
         await page.emulateMedia({ colorScheme: 'light' });
@@ -142,7 +142,7 @@ describe.skipIf(program === null)('every page of the dashboard', () => {
       }
       expect(found).toEqual([]);
       expect(taking).toEqual([]);
-      // Looking has handed nothing out: the consumer that asks for its messages has not been given one.
+      // Looking at the page has delivered nothing: the consumer that pulls has not been given a message.
       const { data } = await samples.client.deliveries.list({ stage: 'any', consumer: 'audit', limit: 200 });
       expect(data.length).toBeGreaterThan(0);
       expect(data.filter(({ stage, attempts }) => stage !== 'Pending' || attempts > 0)).toEqual([]);

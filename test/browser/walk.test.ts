@@ -1,5 +1,5 @@
-// Five things that somebody who has never seen the dashboard wants to do, beginning at the overview each time, by what is seen alone:
-// roles, names and texts, no address and no id.
+// Five things that a new user of the dashboard wants to do. Each begins at the overview and uses only what is visible: roles,
+// names and texts, no address and no id.
 
 import { beforeAll, describe, expect, it } from 'vitest';
 import { tokenFor, useServer } from '../server/api-server.ts';
@@ -41,7 +41,7 @@ describe.skipIf(program === null)('a new user', () => {
     await dialog.getByRole('button', { name: /^Retry/ }).click();
     const title = page.getByRole('heading', { level: 1 });
     await title.getByText('Completed, 1 failed').waitFor();
-    // What still failed is told, although the execution has succeeded.
+    // The remaining failure is shown, although the execution has succeeded.
     await page.getByText(/charge failed; the others went on/).waitFor();
   });
 

@@ -1,4 +1,4 @@
-// The configuration file and the environment, as the command line meets them.
+// The configuration file and the environment, as the command line reads them.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

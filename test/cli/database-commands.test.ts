@@ -1,4 +1,4 @@
-// `pawl migrate`, `pawl doctor`, `pawl keys` and `pawl runner` against a database of one's own.
+// `pawl migrate`, `pawl doctor`, `pawl keys` and `pawl runner` against a database of their own.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -88,7 +88,7 @@ describe('commands for a database', () => {
 });
 
 describe('pawl runner', () => {
-  /** What it says until it is ready; then it is asked to stop. */
+  /** Returns the line that says the runner is ready, and then stops the runner. */
   async function said(environment: Record<string, string>, ...args: string[]): Promise<string> {
     const runner = command(environment, ['runner', ...args]);
     onTestFinished(() => void runner.process.kill('SIGKILL'));

@@ -10,11 +10,11 @@ const CLI = fileURLToPath(new URL('../../bin/pawl', import.meta.url));
 export interface DevProcess {
   readonly url: string;
   readonly process: ChildProcess;
-  /** Resolves with the exit code, null when it was killed. */
+  /** Resolves with the exit code; null when the process was killed. */
   readonly exited: Promise<number | null>;
 }
 
-/** `port`: any free one unless it must come back where it was. */
+/** `port`: any free port, unless the server must come back on the same one. */
 export async function startDev(folder: string, { port = 0 }: { port?: number } = {}): Promise<DevProcess> {
   const args = ['dev', '--data', folder, '--port', String(port)];
   const child = spawn(process.execPath, [CLI, ...args], { stdio: 'pipe' });
@@ -38,18 +38,18 @@ export interface Finished {
   readonly stderr: string;
 }
 
-/** Runs a command to its end, with these variables besides the ones that are there. */
+/** Runs a command to its end, with these variables besides the existing ones. */
 export const pawl = (environment: Record<string, string>, ...args: string[]): Promise<Finished> =>
   command(environment, args).finished;
 
 export interface RunningCommand {
   readonly process: ChildProcess;
-  /** What it has printed so far. */
+  /** What the command has printed so far. */
   readonly output: { stdout: string; stderr: string };
   readonly finished: Promise<Finished>;
 }
 
-/** A command while it runs; `input` is what it reads from its standard input, `detached`: in a process group of its own. */
+/** A command while it runs. `input` is what it reads from its standard input; `detached`: in a process group of its own. */
 export function command(
   environment: Record<string, string>,
   args: readonly string[],

@@ -1,5 +1,5 @@
-// `pawl dev` from the outside: ready when it says so, nothing acknowledged is lost by kill -9 (I1), Ctrl-C ends it cleanly, and
-// the commands that talk to it.
+// `pawl dev` from the outside: it is ready when it says so, kill -9 loses nothing that was acknowledged (I1), Ctrl-C ends it
+// cleanly, and the commands can talk to it.
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -11,8 +11,6 @@ import type { JsonObject } from '../../src/core/json/json.ts';
 import { chain, echo, sleep } from '../server/api-server.ts';
 import { testDatabase } from '../support/database.ts';
 import { command, type DevProcess, pawl, startDev } from './dev-process.ts';
-
-/** A busy machine takes its time. */
 
 let running: DevProcess | null = null;
 const folders: string[] = [];
@@ -79,7 +77,7 @@ describe('pawl dev', () => {
     const postmaster = Number(readFileSync(join(folder, 'cluster', 'postmaster.pid'), 'utf8').split('\n')[0]);
     process.kill(postmaster, 'SIGKILL');
 
-    // While it is away, requests are refused: that is not what is asked here.
+    // While the database is away, requests are refused; this test does not check that.
     const seen = () => statuses().catch((error: Error) => [error.message]);
     await expect.poll(seen, { interval: 250 }).toEqual(accepted.map(() => 'Succeeded'));
     await start('steps');
@@ -131,7 +129,7 @@ describe('pawl dev', () => {
   });
 
   it('pawl dev stops without an error when Ctrl-C comes while the database is created', async () => {
-    // In a group of its own, all of which is told, as a terminal does.
+    // In a process group of its own, and the whole group gets the signal, as in a terminal.
     const args = ['dev', '--data', newFolder(), '--port', '0'];
     const { process: child, output, finished } = command({}, args, '', { detached: true });
     await vi.waitFor(() => expect(output.stderr).toContain('making a new database'), 60_000);

@@ -1,4 +1,4 @@
-// Drafts, older versions, tenants, quotas and lists by time as a person types the commands, against a running server.
+// Drafts, older versions, tenants, quotas and lists by time, as a person types the commands, against a running server.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

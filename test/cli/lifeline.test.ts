@@ -1,4 +1,4 @@
-// bin/pawl under a Node that is too old starts the pinned one, and to whoever kills it the two are one process.
+// bin/pawl under a Node that is too old starts the pinned Node. For whoever kills bin/pawl, the two are one process.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -12,7 +12,7 @@ import { afterEach, expect, it } from 'vitest';
 
 const PAWL = fileURLToPath(new URL('../../bin/pawl', import.meta.url));
 
-/** What bin/pawl does when it finds itself too old. */
+/** What bin/pawl does when its Node is too old. */
 const PARENT = `
   const { spawn } = require('node:child_process');
   const child = spawn(process.execPath, [${JSON.stringify(PAWL)}, ...process.argv.slice(1)], {

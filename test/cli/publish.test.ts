@@ -19,7 +19,7 @@ interface Finished {
   readonly stderr: string;
 }
 
-/** A process of its own, without blocking this one: the server that it talks to runs here. */
+/** A process of its own that does not block this one, because the server that it talks to runs here. */
 async function publish(definition: JsonObject | string, ...flags: string[]): Promise<Finished> {
   const file = join(folder, 'workflow.json');
   writeFileSync(file, typeof definition === 'string' ? definition : JSON.stringify(definition, null, 2));

@@ -1,4 +1,4 @@
-// An action that fails after it has answered must not take the server with it.
+// An action that fails after it has answered must not end the server.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -47,7 +47,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Starts a workflow of one careless node after the other. */
+/** Starts a workflow of careless nodes, one after the other. */
 async function start(...leaves: string[]) {
   await expect.poll(() => dev.output.stdout).toContain('Pawl is ready at');
   const [, url] = /ready at (http:\S+)/.exec(dev.output.stdout)!;

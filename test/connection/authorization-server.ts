@@ -1,6 +1,5 @@
-// A real authorization server (oidc-provider): clients that prove themselves with a secret, people who sign in, refresh tokens that
-// are good for one use, and an end to all of it by revocation. People are played by a browser that follows redirects and keeps
-// cookies.
+// A real authorization server (oidc-provider): clients that prove themselves with a secret, people who sign in, one-use refresh
+// tokens, and revocation, which ends all of them. The people are a browser that follows redirects and keeps cookies.
 
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -10,11 +9,11 @@ export interface AuthorizationServer {
   readonly url: string;
   readonly tokenUrl: string;
   readonly authorizationUrl: string;
-  /** How often a token of this grant was asked for. */
+  /** The grant type of every token request so far. */
   readonly grants: readonly string[];
-  /** Signs in at this address as the owner of the account; where the browser ends up. */
+  /** Signs in at this address as the owner of the account. Returns the page where the browser ends up. */
   signIn(authorizationUrl: string): Promise<Response>;
-  /** Everything that was granted to this client is over. */
+  /** Ends everything that was granted to this client. */
   revokeAll(): Promise<void>;
   close(): Promise<void>;
 }
@@ -72,7 +71,7 @@ function configurationFor(redirectUri: string): Configuration {
       devInteractions: { enabled: true },
       revocation: { enabled: true },
     },
-    // Each use gives a new one, and a second use of the old one ends the grant.
+    // Each use gives a new refresh token, and a second use of the old one ends the grant.
     rotateRefreshToken: true,
     issueRefreshToken: () => true,
     ttl: {
@@ -87,7 +86,7 @@ function configurationFor(redirectUri: string): Configuration {
   };
 }
 
-/** Fills in the forms of the development pages (sign in, then consent) and follows where they lead. */
+/** Fills in the forms of the development pages (sign in, then consent) and follows their redirects. */
 async function browse(start: string): Promise<Response> {
   const cookies = new Map<string, string>();
   let request: { url: string; body?: URLSearchParams } = { url: start };

@@ -1,5 +1,5 @@
-// Connections over a real server: made, used by nodes and tasks, rotated, checked, removed; of several tenants and people; and
-// never shown again (S1, S5, S6).
+// Connections over a real server: created, used by nodes and tasks, rotated, checked, removed; for several tenants and people;
+// and never shown again (S1, S5, S6).
 
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Json, JsonObject } from '../../src/core/json/json.ts';
@@ -46,7 +46,7 @@ describe('a connection', () => {
       expect(await request(`crm-${kind}`, `${remote().url}/${kind}`)).toMatchObject({ status: 'Succeeded' });
       expect(remote().seen.at(-1)!.headers[header]).toBe(value);
       const show = () => server.get(`/api/v1/connections/crm-${kind}`);
-      // Nobody waits until the last use is noted.
+      // The last use is recorded in the background, so the test polls for it.
       await expect.poll(async () => (await show()).body.lastUsedAt).toEqual(expect.any(String));
       const shown = await show();
       expect(shown.body).toMatchObject({ name: `crm-${kind}`, kind, status: 'ready' });

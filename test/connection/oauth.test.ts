@@ -90,7 +90,7 @@ describe('a person who signs in', () => {
     expect(await ask('person')).toMatchObject({ status: 'Succeeded' });
     let before = sent();
     for (let renewal = 0; renewal < 3; renewal++) {
-      // The API says that the token has ended: the next try has another one.
+      // The API says that the token has ended, so the next attempt has another token.
       remote().answer = ({ headers }) => ({ status: headers.authorization === before ? 401 : 200 });
       expect(await ask('person')).toMatchObject({ status: 'Succeeded' });
       expect(sent()).not.toBe(before);
@@ -124,7 +124,7 @@ describe('a person who signs in', () => {
         runs.map(({ executionId }) => server.pawl.result(executionId, { tenantId: 'acme' })),
       );
       expect(new Set(ends.map(({ status }) => status))).toEqual(new Set(['Succeeded']));
-      // Each process that holds the refused token may renew it once; none of them uses a refresh token twice.
+      // Each process that holds the refused token may renew it once; no process uses a refresh token twice.
       expect(authority.grants.length - asked).toBeLessThanOrEqual(3);
     } finally {
       remote().answer = () => ({});

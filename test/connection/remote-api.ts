@@ -1,4 +1,4 @@
-// An API that wants a credential, as others have them: it remembers what every request carried, and refuses what it does not know.
+// An API that requires a credential, like the APIs of others: it records what every request carried.
 
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -13,7 +13,7 @@ export interface RemoteApi {
   readonly url: string;
   readonly host: string;
   readonly seen: readonly Seen[];
-  /** What it answers; by default 200 with what the authorization header said. */
+  /** The answer of the API; by default 200 with an empty object. */
   answer: (seen: Seen) => { status?: number; headers?: Record<string, string>; body?: unknown };
 }
 

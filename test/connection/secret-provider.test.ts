@@ -1,5 +1,6 @@
-// Keepers of secrets: AWS's own client against moto's server; HashiCorp Vault, and the own clients of Google and Azure, against
-// stand-ins that check what the real ones check. Each gives a tenant its own secrets and nobody else's, and tells a secret that is not there from a keeper that is away.
+// Secret stores: the AWS client against moto's server; HashiCorp Vault, and the clients of Google and Azure, against stand-ins
+// that check what the real services check. Each store gives a tenant its own secrets and nobody else's, and tells a missing
+// secret from a store that is away.
 
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -155,7 +156,7 @@ describe('Google Secret Manager', () => {
     status: code,
     body: { error: { code, status, message } },
   });
-  // Google's library finds its token at the metadata server, as on a machine of Google's.
+  // Google's library finds its token at the metadata server, as on a Google machine.
   const url = useStandIn((request, { pathname }) => {
     if (pathname.startsWith('/computeMetadata/')) return metadataOf(request, pathname);
     if (state.isAway) return failure(503, 'UNAVAILABLE', 'The service is currently unavailable.');
@@ -216,7 +217,7 @@ describe.skipIf(!hasOpenssl)('Azure Key Vault', () => {
   const asked: string[] = [];
   const tls = hasOpenssl ? certificate() : { key: '', cert: '' };
   const failure = (status: number, code: string) => ({ status, body: { error: { code, message: `it is ${code}` } } });
-  // The identity of an App Service gives the token, for the resource that the vault's challenge names.
+  // The identity of an App Service gives the token for the resource that the vault's challenge names.
   const identity = useStandIn((request, { searchParams }) => {
     if (request.headers['x-identity-header'] !== 'proof') return failure(401, 'invalid_identity_header');
     asked.push(searchParams.get('resource')!);

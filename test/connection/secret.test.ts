@@ -1,4 +1,5 @@
-// Secrets of our own table, from the API to the request that carries one, and sealed anew with another key while a server runs.
+// Secrets of Pawl's own table, from the API to the request that carries one, and encrypted again with another key while a server
+// runs.
 
 import { randomBytes } from 'node:crypto';
 import { expect, it } from 'vitest';

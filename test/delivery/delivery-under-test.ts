@@ -1,5 +1,5 @@
-// Delivery on a real database, with everything real but the clock of the deliveries: a test says that time has passed, and
-// then everything that was due some day is due now. Messages are written as the publisher writes them.
+// Delivery on a real database. Everything is real but the clock of the deliveries: a test says that time has passed, and then
+// every delivery with a due time is due now. Messages are written as the publisher writes them.
 
 import { randomBytes, randomUUID } from 'node:crypto';
 import { createHttpClient } from '../../src/action/http/client.ts';
@@ -37,9 +37,9 @@ export interface DeliveryUnderTest extends Delivering {
   register(request: ConsumerRequest): Promise<string>;
   /** Writes a message and wakes its consumers. Returns its ackGuid. */
   post(message: Posted): Promise<string>;
-  /** Many, in one statement. */
+  /** Writes many messages in one statement. */
   postAll(messages: readonly Posted[]): Promise<string[]>;
-  /** Everything that is due some day is due now, and sent. */
+  /** Makes every delivery with a due time due now, and sends it. */
   timePasses(): Promise<void>;
   stageOf(ackGuid: string, code: string): Promise<string>;
   stop(): Promise<void>;
@@ -47,7 +47,7 @@ export interface DeliveryUnderTest extends Delivering {
 
 export interface World {
   readonly database: TestDatabase;
-  /** A process of its own, on the same database. */
+  /** Another process on the same database. */
   process(changes?: Partial<DeliveringDeps>): Promise<DeliveryUnderTest>;
   close(): Promise<void>;
 }

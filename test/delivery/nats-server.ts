@@ -1,5 +1,5 @@
-// A real nats-server for tests: one that is installed, or one that was built into .cache/ before, or one that is built there now
-// where Go is at hand. What cannot be had is said in one loud line, and its tests are skipped.
+// A real nats-server for tests: an installed one, or one that was built into .cache/ before, or one that is built there now if Go
+// is available. If none can be had, one loud line says so, and the tests are skipped.
 
 import { execFile, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
@@ -11,9 +11,9 @@ import { lastingPorts } from '../support/lasting-port.ts';
 const SOURCE = 'github.com/nats-io/nats-server/v2@v2.15.2';
 const FOLDER = join(import.meta.dirname, '../../.cache/bin');
 const BUILT = join(FOLDER, 'nats-server');
-/** What `npm run servers` has obtained. */
+/** The server that `npm run servers` has obtained. */
 const OBTAINED = join(cacheFolder(), 'nats-2.15.2', 'nats-server');
-/** Once per clone; beside other tests on a busy machine. */
+/** Once per clone, beside other tests on a busy machine. */
 export const BUILD_LIMIT_MS = 240_000;
 
 /** The program, or why there is none. */
@@ -45,7 +45,7 @@ export interface NatsServer {
   stop(): Promise<void>;
 }
 
-/** With JetStream. `token`: what clients must know. */
+/** With JetStream. `token`: the token that clients must send. */
 export async function startNatsServer(path: string, { token }: { token?: string } = {}): Promise<NatsServer> {
   const folder = mkdtempSync(join(tmpdir(), 'pawl-nats-'));
   const [port] = await lastingPorts(1);

@@ -19,7 +19,7 @@ let events: PublishedEvent[];
 
 beforeAll(async () => {
   world = await deliveryWorld();
-  // Its own monitor would publish too: here it hardly ever looks.
+  // The monitor of this engine would publish too, so it hardly ever runs here.
   const monitor = { intervalMs: 3_600_000 };
   pawl = await createPawl({ database: { url: world.database.connectionString }, engine: { pollMs: 20 }, monitor });
 });
@@ -62,7 +62,7 @@ const subscribe = async (subscription: JsonObject, code = 'bus') => {
   return seen;
 };
 
-/** Everything that is in the outbox, published and handled. */
+/** Publishes and handles everything in the outbox. */
 const publishAll = async (publishing = process) => {
   while ((await publishing.publisher.runOnce()).more);
   await publishing.dispatcher.settled();
@@ -154,7 +154,7 @@ describe('events of executions', () => {
       const { idempotencyKey: _missing, ...incomplete } = event;
       expect(validate(incomplete)).toBe(false);
     }
-    // Those of Appendix A, and the alert.
+    // The schemas of Appendix A, and the alert.
     expect(eventSchemaFiles()).toHaveLength(8);
   });
 
@@ -213,7 +213,7 @@ describe('events of executions', () => {
     await query(`update outbox_leadership set expires_at = now() - interval '1 second'`);
     const third = await withPlans();
     expect((await third.publisher.runOnce()).published).toBe(1);
-    // It thinks that it still leads, and finds out.
+    // The process believes that it still leads, and finds out that it does not.
     await run(workflow('led', [echo('only')]));
     expect((await process.publisher.runOnce()).more).toBe(false);
     expect(await query('select id from commit_batches')).not.toEqual([]);

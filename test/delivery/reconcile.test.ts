@@ -1,4 +1,5 @@
-// A bus that has lost its events gets those of a run again, made from the journal, under the same keys; nobody else hears of them twice.
+// A bus that has lost its events gets the events of a run again, made from the journal, under the same keys. No other consumer
+// gets them twice.
 
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
@@ -11,7 +12,7 @@ import { natsServerProgram, startNatsServer } from './nats-server.ts';
 
 const program = await natsServerProgram();
 if ('missing' in program) console.warn(`SKIPPED: NATS JetStream is not tested: ${program.missing}.`);
-/** Its address must be known before the installation is made. */
+/** The address of the server must be known before the installation is created. */
 const nats = 'missing' in program ? null : await startNatsServer(program.path);
 
 describe.skipIf('missing' in program)('reconciling a run with an event bus', () => {

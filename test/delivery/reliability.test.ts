@@ -36,7 +36,7 @@ describe('no message is lost, and none is sent after its end (I19)', () => {
       limit: 10,
       ...delays,
     };
-    // A process that claims it, and is never heard of again.
+    // A process claims the delivery and is never heard of again.
     expect((await process.store.deliveryClaim(claim)).claimed).toMatchObject([{ ackGuid, attempts: 1 }]);
     expect((await process.store.deliveryClaim(claim)).claimed).toEqual([]);
     const handled: [string, number][] = [];
@@ -147,7 +147,7 @@ describe('the order of messages', () => {
     const code = await process.register({ ...webhook(), concurrency: 4, isPaused: true });
     const subjects = [randomUUID(), randomUUID()];
     const seqs = Array.from({ length: 120 }, (_, index) => index + 1);
-    // Each with its own commit, as they happen: nobody knows yet which of them will have to wait.
+    // Each pair with its own commit, as in real use: nobody knows yet which messages will have to wait.
     for (const seq of seqs) {
       await process.postAll(subjects.map((subject) => ({ to: [code], subject, seq, body: { subject, seq } })));
     }
@@ -199,7 +199,7 @@ describe('a consumer that fails', () => {
     receiver.answer = () => ({ status: 200 });
     expect(await process.deliveries.requeue(TENANT, [{ ackGuid, consumer: code }])).toBe(1);
     await process.dispatcher.settled();
-    // Nobody confirms the event of an execution twice.
+    // The event of an execution needs no second confirmation.
     expect(await process.stageOf(ackGuid, code)).toBe('Processed');
     expect(await process.deliveries.requeue(TENANT, [{ ackGuid, consumer: code }])).toBe(0);
     expect(await process.deliveries.discard(TENANT, [{ ackGuid, consumer: code }])).toBe(0);

@@ -1,4 +1,4 @@
-// A consumer's server: keeps what it was sent, and answers as the test says.
+// The server of a consumer: keeps what it was sent, and answers as the test says.
 
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -11,16 +11,16 @@ export interface Received {
 export interface Reply {
   readonly status: number;
   readonly body?: unknown;
-  /** By default JSON; null: none is named. */
+  /** By default JSON; null: no content type. */
   readonly contentType?: string | null;
 }
 
 export interface WebhookReceiver {
   readonly url: string;
   readonly received: Received[];
-  /** How it answers from now on; a promise lets the sender wait. */
+  /** How the server answers from now on; a promise makes the sender wait. */
   answer: (received: Received) => Reply | Promise<Reply>;
-  /** The next one that arrives. */
+  /** The next message that arrives. */
   next(): Promise<Received>;
   close(): Promise<void>;
 }

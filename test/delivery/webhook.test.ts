@@ -50,7 +50,7 @@ describe('a webhook', () => {
     const own = await world.process({ timers });
     const code = await own.register({ code: 'one-by-one', kind: 'webhook', url: receiver.url, concurrency: 1 });
     const attempts = async (ackGuid: string) => (await own.deliveries.get(TENANT, ackGuid)).deliveries[0]!.attempts;
-    // Who answers quickly has the next ones taken ahead.
+    // For a consumer that answers quickly, the next messages are claimed ahead.
     await own.post({ to: [code] });
     await own.dispatcher.settled();
     const held = Promise.withResolvers<{ status: number }>();

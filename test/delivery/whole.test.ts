@@ -107,7 +107,7 @@ describe('another process', () => {
         transitions: [...transitions, ...loan.transitions.slice(1)],
       },
     });
-    // It would look by itself after a minute.
+    // By itself, this process would look only after a minute.
     const other = await createPawl({
       database: { url: database.connectionString },
       runner: false,

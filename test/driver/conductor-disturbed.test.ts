@@ -1,5 +1,5 @@
-// Conductor behind a proxy that delivers tasks and answers twice and out of order, refuses definitions, and beside people who end or
-// restart runs by hand: our state stays the truth.
+// Conductor behind a proxy that delivers tasks and answers twice and out of order and refuses definitions, and beside people who
+// end or restart runs by hand. The state in Pawl stays the truth.
 
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -31,7 +31,7 @@ async function disturbing(address: string): Promise<string> {
         method: method!,
         ...(body === '' ? {} : { body, headers: { 'content-type': 'application/json' } }),
       });
-    // Two tasks of one name: the server itself refuses that.
+    // Two tasks with the same name, which the server itself refuses.
     if (url === '/api/workflow' && body.includes(REFUSED)) body = body.replace('"gate_b_1"', '"gate_a_0"');
     try {
       if (url === '/api/tasks') await sleep(Math.random() * 60);

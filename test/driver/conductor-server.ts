@@ -1,4 +1,4 @@
-// A real Conductor server for tests, obtained by `npm run servers`. Where there is none, its tests are skipped with one loud line.
+// A real Conductor server for tests, obtained by `npm run servers`. If there is none, its tests are skipped with one loud line.
 
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// Workflows on a real Conductor server. `npm run servers` obtains it; without it these tests are skipped, and say so.
+// Workflows on a real Conductor server. `npm run servers` obtains the server; without it these tests are skipped, and say so.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Json } from '../../src/core/json/json.ts';
@@ -20,7 +20,7 @@ const echo = (id: string, ...next: string[]) => ({
 const graph = (id: string, ...nodes: object[]): Json =>
   ({ id, displayName: id, startNode: (nodes[0] as { id: string }).id, nodes }) as Json;
 
-// A chain of lanes takes Conductor seconds, and longer on a busy machine.
+// Conductor takes seconds for a chain of lanes, and longer on a busy machine.
 describe.skipIf(conductorMissing !== null)('on Conductor', { timeout: 300_000 }, () => {
   let server: TestServer;
   let other: TestServer;

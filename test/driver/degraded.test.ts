@@ -1,5 +1,5 @@
-// Degraded mode with a real Temporal behind a proxy: what a client is told while Temporal is away or slow, and that whatever was accepted
-// goes on afterwards. And with two Conductor servers of which one is away.
+// Degraded mode with a real Temporal behind a proxy: what a client is told while Temporal is away or slow, and that every
+// accepted execution goes on afterwards. Also with two Conductor servers, one of which is away.
 
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -79,7 +79,7 @@ describe.skipIf(proxy === null)('Temporal behind a proxy', { timeout: 240_000 },
 });
 
 describe('one of two Conductor servers is away', () => {
-  /** All that is asked of it here is whether it is there: runs that it was given wait. */
+  /** This server only has to answer health checks: the runs that it is given wait. */
   const healthy = createServer(({ url }, response) => {
     response.writeHead(url === '/health' ? 200 : 503, { 'content-type': 'application/json' }).end('{"healthy":true}');
   }).listen(0, '127.0.0.1');

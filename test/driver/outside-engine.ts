@@ -1,5 +1,5 @@
-// An engine outside of ours, as small as it can be: it asks what is open, runs that, and asks again. What a test wants to do in another
-// order, twice or not at all, it does with the turn service itself.
+// The smallest possible outside engine: it asks what is open, runs that, and asks again. A test that wants another order, a
+// repeat or an omission calls the turn service itself.
 
 import { randomInt } from 'node:crypto';
 import { afterAll, afterEach, beforeAll } from 'vitest';
@@ -23,11 +23,11 @@ export interface OutsideUnderTest {
   readonly ran: string[];
   /** Executions that were told of mail. */
   readonly told: string[];
-  /** What an attempt answers; by default its parameters. */
+  /** The answer of an attempt; by default its parameters. */
   answer: (request: AttemptRequest) => AttemptResult | Promise<AttemptResult>;
-  /** A process that takes turns: each has a memory of its own. */
+  /** A process that takes turns; each process has a memory of its own. */
   process(overrides?: Partial<OutsideTurnsDeps>): OutsideTurns;
-  /** Publishes, and accepts for the outside engine. */
+  /** Publishes the definition, and accepts an execution for the outside engine. */
   start(definition: JsonObject, trigger?: Json): Promise<string>;
   publish(definition: JsonObject): Promise<void>;
   /** Runs everything that is open until the execution has ended, children first. */

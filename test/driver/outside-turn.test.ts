@@ -1,4 +1,4 @@
-// The turn service on PostgreSQL: what an engine outside of ours may call late, twice, in any order or from several processes.
+// The turn service on PostgreSQL: an outside engine may call it late, twice, in any order or from several processes.
 
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
@@ -79,7 +79,7 @@ describe('an attempt', () => {
     };
     const b = work('b', { parameters: { n: '{{ context.data.a.n }}' } });
     const id = await outside.start(graph(name(), [work('a', { parameters: { n: 1 }, ...to('b') }), b]));
-    // Another process runs each step: none has the other's memory.
+    // Another process runs each step, so none has the memory of another.
     const epoch = 1;
     await outside.process().advance({ executionId: id, epoch });
     await outside.process().runAttempt({ executionId: id, epoch, nodeId: 'a', attempt: 1 });
@@ -223,7 +223,7 @@ describe('a subworkflow', () => {
 
   test('an unknown subworkflow fails its node, also when the first process died before it recorded that', async () => {
     const id = await outside.start(graph(name(), [subworkflow('sub', 'nowhere')]));
-    // The first process loses its connection after its first turn: the refusal is the next one's to find.
+    // The first process loses its connection after its first turn, so the next process has to find the refusal.
     const { store } = outside.pawl;
     let commits = 0;
     const dying = outside.process({

@@ -1,5 +1,5 @@
-// Histories of the interpreter, one file for each run and one line for each event, kept in test/driver/history. They are recorded from cases
-// of the conformance suite on a real server, and replayed without one. Who ran them and where is left out.
+// Histories of the interpreter, one file for each run and one line for each event, kept in test/driver/history. They are recorded
+// from cases of the conformance suite on a real server, and replayed without a server. Who ran them, and where, is left out.
 
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ export interface RecordedHistory {
 
 const FOLDER = join(import.meta.dirname, 'history');
 
-/** Everything that the interpreter does: each of these does something with its history that the others do not. */
+/** Everything that the interpreter does: each of these cases does something with its history that the others do not. */
 export const RECORDED_CASES: readonly string[] = [
   'a diamond joins once',
   'a retry succeeds',
@@ -37,9 +37,9 @@ export const RECORDED_CASES: readonly string[] = [
   'a forEach runs its items and gives their results in order',
   'what succeeded is undone in reverse order when the execution fails, and finally runs',
 ];
-/** Not a case of the conformance suite: only Temporal has a side over there. */
+/** Not a case of the conformance suite: only in Temporal can a run be cancelled on the other side. */
 export const CANCELLED_THERE = 'a cancel over there';
-/** Recorded a second time, with histories that go on in a new run after a few events. */
+/** Recorded a second time, with histories that continue in a new run after a few events. */
 export const CONTINUED_CASES: readonly string[] = ['a forEach runs its items and gives their results in order'];
 
 export function recordedHistories(): RecordedHistory[] {
@@ -54,7 +54,7 @@ export function forgetHistories(): void {
   mkdirSync(FOLDER);
 }
 
-/** The histories of an execution: of every epoch and every run that continued one, and of its children. */
+/** The histories of an execution: of every epoch, of every run that continued one, and of its children. */
 export async function record(pawl: Pawl, address: string, executionId: string, name: string): Promise<void> {
   const { Client, Connection } = await import('@temporalio/client');
   const connection = await Connection.connect({ address });
@@ -76,7 +76,10 @@ export async function record(pawl: Pawl, address: string, executionId: string, n
   await connection.close();
 }
 
-/** Numbers instead of Long, and bytes as text. The SDK's own conversion needs one version of protobufjs, which npm does not promise. */
+/**
+ * Numbers instead of Long, and bytes as text. The SDK's own conversion needs one particular version of protobufjs, which npm
+ * does not promise.
+ */
 function plain(value: unknown): unknown {
   if (value instanceof Uint8Array) return { base64: Buffer.from(value).toString('base64') };
   if (Array.isArray(value)) return value.map(plain);

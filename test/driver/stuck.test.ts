@@ -1,4 +1,5 @@
-// Executions that stand still are noticed, whichever engine runs them, and a stuck attempt of another engine is retried where that is wished.
+// Executions that stand still are noticed, whichever engine runs them, and a stuck attempt of another engine is retried if the
+// configuration says so.
 
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';

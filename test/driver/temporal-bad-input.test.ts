@@ -1,4 +1,5 @@
-// What a person is told who sets Temporal up wrongly: by the API, by the command line and in the log, each time with the next step.
+// What a person who sets up Temporal wrongly is told: by the API, by the command line and in the log, each time with the next
+// step.
 
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -61,7 +62,7 @@ describe.skipIf(temporalMissing !== null)('a wrong Temporal setup', { timeout: 1
     const port = Number(engine.address.split(':')[1]);
     plain!.target(port);
     const { connection } = await client('default');
-    // A namespace without our search attributes.
+    // A namespace without the search attributes of Pawl.
     const retention = { workflowExecutionRetentionPeriod: { seconds: 86_400 as never } };
     await connection.workflowService.registerNamespace({ namespace: 'bare', ...retention });
     await connection.close();
@@ -80,7 +81,7 @@ describe.skipIf(temporalMissing !== null)('a wrong Temporal setup', { timeout: 1
     name: string;
     temporal: NonNullable<PawlOptions['temporal']>;
     says: RegExp;
-    /** What `pawl temporal setup` says with the same settings; absent: it mends it. */
+    /** What `pawl temporal setup` says with the same settings; absent: the command fixes the mistake. */
     setup?: RegExp;
   }[] = [
     {

@@ -1,6 +1,6 @@
-// Tests of the engine that use nothing but the public API, run on Temporal as they are: in a process of their own, because they run in
-// this one on the native engine. Any other file of test/engine:
-// TEST_DRIVER=temporal npx vitest run test/engine/signals.test.ts (a test that looks at native queues fails there).
+// Tests of the engine that use only the public API, run unchanged on Temporal: in a process of their own, because in this process
+// they run on the native engine. For any other file of test/engine: TEST_DRIVER=temporal npx vitest run
+// test/engine/signals.test.ts (a test that looks at native queues fails there).
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,8 +1,8 @@
-// Recorded histories of everything that the interpreter does, replayed on the interpreter of today without a server. A change of what it
-// does in which order must be guarded with patched(), or a worker that takes over a running execution cannot go on
-// (docs/temporal.md, "Changing the interpreter").
+// Recorded histories of everything that the interpreter does, replayed on the current interpreter without a server. A change of
+// what the interpreter does, or of the order, must be guarded with patched(), or a worker that takes over a running execution
+// cannot go on (docs/temporal.md, "Changing the interpreter").
 //
-// Recorded anew, on a real server: RECORD_HISTORIES=1 npx vitest run test/driver/temporal-replay.test.ts
+// To record them again on a real server: RECORD_HISTORIES=1 npx vitest run test/driver/temporal-replay.test.ts
 
 import { fileURLToPath } from 'node:url';
 import { Client, Connection } from '@temporalio/client';

@@ -1,4 +1,4 @@
-// A real Temporal server for tests, obtained by `npm run servers`. Where there is none, its tests are skipped with one loud line.
+// A real Temporal server for tests, obtained by `npm run servers`. If there is none, its tests are skipped with one loud line.
 
 import { once } from 'node:events';
 import type { RunningServer, StartOptions } from '../../scripts/server/server.ts';
@@ -14,12 +14,12 @@ if (temporalMissing !== null) console.warn(`\n${temporalMissing}\n`);
 
 export interface TestServer {
   readonly address: string;
-  /** With -9, and then again on the same port and data. */
+  /** Kills the server with -9, and starts it again on the same port and data. */
   restart(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** `data`: a folder for its database, to survive a restart. */
+/** `data`: a folder for the server's database, which then survives a restart. */
 export async function startTemporal({ data }: Pick<StartOptions, 'data'> = {}): Promise<TestServer> {
   const [port] = (await lastingPorts(1)) as [number];
   const start = (): Promise<RunningServer> => temporal.start!(program!, { port, data });

@@ -1,5 +1,5 @@
-// Temporal behind TLS that demands a client certificate and an API key, as a cluster with mutual TLS or Temporal Cloud does: a real server
-// behind a door that checks both.
+// Temporal behind TLS that demands a client certificate and an API key, like a cluster with mutual TLS or Temporal Cloud: a real
+// server behind a proxy that checks both.
 
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -21,7 +21,7 @@ const folder = mkdtempSync(join(tmpdir(), 'pawl-mtls-'));
 const file = (name: string) => join(folder, name);
 const openssl = (...args: string[]) => execFileSync('openssl', args, { stdio: 'ignore' });
 
-/** An authority, and certificates of a server and a client that it signed. */
+/** A certificate authority, and certificates that it signed for a server and a client. */
 function makeCertificates(): void {
   const fresh = ['-newkey', 'rsa:2048', '-nodes', '-days', '1'];
   openssl('req', '-x509', ...fresh, '-subj', '/CN=authority', '-keyout', file('ca.key'), '-out', file('ca.crt'));
@@ -36,7 +36,7 @@ function makeCertificates(): void {
   }
 }
 
-/** Passes a call on, with its trailers, if it brings the API key. */
+/** Passes a call on, with its trailers, if it carries the API key. */
 function openDoor(address: string): Http2SecureServer {
   const inside = connect(`http://${address}`);
   inside.on('error', () => {});
@@ -89,7 +89,7 @@ describe.skipIf(temporalMissing !== null)('Temporal with mutual TLS and an API k
   });
 
   const own = () => ({ caFile: file('ca.crt'), certFile: file('client.crt'), keyFile: file('client.key') });
-  /** Starts an execution with these settings, and closes what ran it. */
+  /** Starts an execution with these settings, and closes the Pawl that ran it. */
   async function withPawl<Result>(
     temporal: NonNullable<PawlOptions['temporal']>,
     look: (pawl: Awaited<ReturnType<typeof createPawl>>, executionId: string) => Promise<Result>,

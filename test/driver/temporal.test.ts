@@ -1,4 +1,5 @@
-// The Temporal driver on a real server: what its histories hold, what happens to runs that people end over there, and what is refused.
+// The Temporal driver on a real server: what its histories hold, what happens to runs that people end in Temporal, and what is
+// refused.
 
 import { describe, expect, test } from 'vitest';
 import { bundleInterpreter } from '../../src/driver/temporal/bundle.ts';
@@ -127,7 +128,7 @@ describe.skipIf(temporalMissing !== null)('Temporal', () => {
     await pair.work.next('a');
     const temporal = await client();
     await temporal.workflow.getHandle(runId).terminate('by hand');
-    // Somebody looks after every run within a minute; here at once.
+    // Pawl looks at every run within a minute; here it looks at once.
     await pair.pawl.store.externalNote({
       executionId,
       epoch: 1,

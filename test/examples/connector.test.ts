@@ -1,4 +1,5 @@
-// The connector of docs/write-a-connector.md, run as a user would run it, and the guide's code against the file it is of.
+// The connector of docs/write-a-connector.md, run as a user would run it, and a comparison of the guide's code with the example
+// file.
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

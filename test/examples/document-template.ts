@@ -2,7 +2,7 @@
 
 import type { Pawl } from '../../src/main.ts';
 
-/** Versions 1 to `versions` of a template in the set `project-briefs`; the body says which it is. */
+/** Versions 1 to `versions` of a template in the set `project-briefs`; the body says which version it is. */
 export async function writeTemplates(pawl: Pawl, templateId: string, versions: number): Promise<void> {
   await send(pawl, 'PUT', '/templates/sets/project-briefs', { displayName: 'Project briefs', team: 'PMO' });
   for (let version = 1; version <= versions; version += 1) {

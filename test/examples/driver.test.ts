@@ -1,4 +1,4 @@
-// The examples of the outside drivers, as a reader would run them.
+// The examples of the outside drivers, run as a reader would run them.
 
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';

@@ -1,5 +1,5 @@
-// The seven graph workflows of examples/graph, as they are published, from the trigger to what they
-// leave in the systems they talk to.
+// The seven graph workflows of examples/graph, as they are published, from the trigger to what they leave in the systems they
+// talk to.
 
 import { readFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';

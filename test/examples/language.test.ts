@@ -1,5 +1,6 @@
-// The workflows of examples/language, as they are published, against the services beside them. The runner of all of them is killed with -9
-// while each is in the middle of something; the next one takes them to their ends, and every effect happens once, by its key (I7).
+// The workflows of examples/language, as they are published, against the services beside them. The runner of all of them is
+// killed with -9 while each is in the middle of something. The next runner takes them to their ends, and every effect happens
+// once, by its key (I7).
 
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -9,11 +10,14 @@ import { engineUnderTest, eventually, QUICK, TENANT } from '../engine/engine-und
 import { spawnRunner } from '../engine/spawned-runner.ts';
 
 const loopback = { http: { allowLoopback: true } };
-// The engine of this file only accepts; the runners come and go.
+// The engine of this file only accepts requests; the tests start and stop the runners.
 const engine = engineUnderTest({ runner: false, ...loopback });
 const short = { leaseMs: 700, leaseMarginMs: 200 };
 
-/** Calls that are not answered until the first runner is dead, and which of them: the first, the second … */
+/**
+ * Calls that are not answered until the first runner is dead, with the number of the call that is held: the first, the second
+ * …
+ */
 const HELD = new Map([
   ['POST /payments/refund', 1],
   ['GET /jobs/j1', 2],
@@ -65,7 +69,7 @@ it('eight example workflows survive kill -9 of their runner, each in the middle 
   await eventually(async () => (await engine.nodes(ids.get('approval')!)).decision).toBe('Waiting');
   await doomed.kill();
   dead.resolve();
-  // Nobody runs it, and nothing is lost.
+  // No runner is up, and nothing is lost.
   await engine.pawl.executions.tellWaiting(TENANT, { id: 'e1', type: 'order.approved', data: { orderId: 'o2' } });
 
   const heir = await engine.open({ engine: short });

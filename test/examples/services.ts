@@ -1,5 +1,5 @@
-// Everything that the graph examples talk to, for one test file: Pawl on a database of its own, and stand-ins for
-// Slack, Monday and Confluence with the boards, channels and spaces that the examples name.
+// Everything that the graph examples talk to, for one test file: Pawl on a database of its own, and stand-ins for Slack, Monday
+// and Confluence with the boards, channels and spaces that the examples name.
 
 import { afterAll, vi } from 'vitest';
 import { createPawl, type Pawl } from '../../src/main.ts';
@@ -16,7 +16,7 @@ export interface Services {
   readonly confluence: ConfluenceStandin;
 }
 
-/** Searched for in everything that the executions leave behind (S6). */
+/** The test searches for these values in everything that the executions leave behind (S6). */
 export const TOKENS = {
   CONNECTOR_SLACK_TOKEN: 'xoxb-canary-slack',
   CONNECTOR_MONDAY_TOKEN: 'canary-monday',

@@ -1,5 +1,5 @@
-// The commands of README.md and examples/README.md, typed as they stand there: in a shell, with `npx` leading to this clone,
-// and the addresses of this test instead of the default ones.
+// The commands of README.md and examples/README.md, typed as they are written there: in a shell, with `npx` leading to this
+// clone, and with the addresses of this test instead of the default ones.
 
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -18,7 +18,7 @@ const SHOP_URL = 'http://127.0.0.1:7300';
 const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
 const examples = readFileSync(join(ROOT, 'examples/README.md'), 'utf8');
 
-/** The commands of every `sh` block between two headings; a line that ends in a backslash goes on. */
+/** The commands of every `sh` block between two headings; a line that ends in a backslash continues on the next line. */
 function commandsOf(text: string, from: string, to: string): string[] {
   const section = text.slice(text.indexOf(from), text.indexOf(to));
   const blocks = [...section.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block]) => block!.replaceAll('\\\n', ' '));
@@ -43,7 +43,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** The examples as in the clone, but with the shop where it is and no long naps; and the `npx` of this clone. */
+/** The examples as in the clone, but with the address of this shop and no long naps, and the `npx` of this clone. */
 function prepareClone(shopUrl: string): void {
   cpSync(join(ROOT, 'examples'), join(folder, 'examples'), { recursive: true });
   const orders = join(folder, 'examples/shop/orders.json');
@@ -79,7 +79,7 @@ describe('the tour of the README', () => {
     const printed = withoutTimes(await typed(sample!)).split('\n');
     const [, promised] = /^```\n[\da-f-]{36}\n(✓ greet.*?)^```$/ms.exec(readme)!;
     expect(printed[0]).toMatch(/^[\da-f-]{36}$/);
-    // When the retry is due depends on the moment at which somebody looks.
+    // The time of the retry depends on the moment at which somebody looks.
     const lines = withoutTimes(promised!)
       .split('\n')
       .filter((line) => !line.startsWith('↻'));

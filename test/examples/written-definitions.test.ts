@@ -1,4 +1,4 @@
-// Every definition that stands in the README or in a page of docs/ is one that can be published as it is.
+// Every definition in the README or in a page of docs/ can be published as it is.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,10 @@ import { compileDefinition, detectFormat } from '../../src/core/definition/compi
 const ROOT = new URL('../../', import.meta.url).pathname;
 const PAGES = ['README.md', ...readdirSync(join(ROOT, 'docs')).map((name) => `docs/${name}`)];
 
-/** Blocks of JSON that are whole definitions: parts of them, and what leaves something out, do not parse or have no format. */
+/**
+ * Blocks of JSON that are whole definitions. Parts of definitions, and blocks that leave something out, do not parse or have
+ * no format.
+ */
 const WRITTEN = PAGES.filter((page) => page.endsWith('.md')).flatMap((page) =>
   [...readFileSync(join(ROOT, page), 'utf8').matchAll(/^```json\n(.*?)^```$/gms)].flatMap(([, text], index) => {
     const value = parsed(text!);
