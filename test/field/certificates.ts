@@ -14,7 +14,7 @@ export function findOpenssl(): boolean {
   }
 }
 
-/** An authority with a certificate for localhost, and one that has signed nothing. */
+/** An authority with a certificate for localhost, and another authority that has signed nothing. */
 export function makeCertificates(folder: string): void {
   const openssl = (...args: string[]) => execFileSync('openssl', args, { cwd: folder, stdio: 'ignore' });
   const selfSigned = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2'];

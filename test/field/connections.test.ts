@@ -1,5 +1,5 @@
-// The two connections that each process keeps for itself: when the server has no other one left, a runner still renews its lease
-// and still hears, and it goes on with its work when there is room again.
+// The two connections that each process keeps for itself. When the server has no other connection left, a runner still renews its
+// lease and still gets notifications, and it goes on working when there is room again.
 
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
@@ -11,7 +11,7 @@ const LIMIT = 12;
 const LEASE_MS = 1_500;
 const RESERVED = ['pawl lease', 'pawl hints'];
 
-it('a runner keeps its lease while every other connection is taken by somebody else', { timeout: 60_000 }, async () => {
+it('a runner keeps its lease while all other connections are taken', { timeout: 60_000 }, async () => {
   const database = await testDatabase({ empty: true });
   onTestFinished(() => database.drop());
   const ask = <Row extends pg.QueryResultRow>(text: string, values: unknown[] = []) =>
@@ -48,7 +48,7 @@ it('a runner keeps its lease while every other connection is taken by somebody e
   const takeAll = async () => {
     for (;;) {
       const hog = new pg.Client({ connectionString: url, application_name: 'hog' });
-      // The end of the test cuts it off.
+      // The end of the test cuts this connection.
       hog.on('error', () => {});
       try {
         await hog.connect();
@@ -60,7 +60,7 @@ it('a runner keeps its lease while every other connection is taken by somebody e
   };
   const leaveAll = () => Promise.all(hogs.splice(0).map((hog) => hog.end().catch(() => {})));
   onTestFinished(async () => void (await leaveAll()));
-  // Its pools are cut off, and somebody else is in their place before they come back.
+  // The pools of the runner are cut, and another client takes their connections before they come back.
   await expect
     .poll(async () => {
       await ask(
@@ -78,7 +78,7 @@ it('a runner keeps its lease while every other connection is taken by somebody e
        from crowded.runner_leases l join crowded.runner_slots s on s.runner_id = l.runner_id group by 1, 2`,
     );
   const [lease] = await leases();
-  // Two whole leases later it would have lost it, if it had not renewed it.
+  // Two whole leases later the lease would be lost, if the runner had not renewed it.
   await expect
     .poll(async () => (await leases())[0]!.ends, { timeout: 20_000 })
     .toBeGreaterThan(lease!.ends + 2 * LEASE_MS);

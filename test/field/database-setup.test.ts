@@ -1,5 +1,5 @@
-// Databases as administrators set them up: restricted roles, roles with settings of their own, URLs with options, another
-// process that migrates. What Pawl relies on, it sets by itself.
+// Databases as administrators set them up: restricted roles, roles with their own settings, URLs with options, another process
+// that migrates. Pawl itself sets everything that it relies on.
 
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
@@ -20,7 +20,7 @@ const asOwner = (...statements: string[]) =>
     for (const statement of statements) await client.query(statement);
   });
 
-/** A role of its own for each test, with the URL that it connects with. */
+/** A separate role for each test, with the URL to connect as that role. */
 async function newRole(...statements: string[]): Promise<{ role: string; url: string }> {
   const role = `role_${randomBytes(4).toString('hex')}`;
   await asOwner(`create role ${role} login password 'x'`, ...statements.map((text) => text.replaceAll('ROLE', role)));
@@ -67,7 +67,7 @@ const setting = async (url: string, name: string) => {
 };
 
 describe('a restricted role', () => {
-  it('that owns its schema and may not make one can migrate and serve', async () => {
+  it('a role that owns its schema and cannot create one can migrate and serve', async () => {
     const { role, url } = await newRole('create schema own_one authorization ROLE');
     onTestFinished(() => asOwner('drop schema if exists own_one cascade'));
     await greets({ url, schema: 'own_one' });
@@ -78,7 +78,7 @@ describe('a restricted role', () => {
     });
   });
 
-  it('with rights on the tables alone can serve what another has migrated', async () => {
+  it('a role with rights on the tables alone can serve a database that another role has migrated', async () => {
     await migrateUp({ connectionString: database.connectionString, schema: 'theirs' });
     onTestFinished(() => asOwner('drop schema theirs cascade'));
     const { url } = await newRole(
@@ -91,7 +91,7 @@ describe('a restricted role', () => {
     expect(doctor.stdout).toMatch(/✓ rights.*need not: none is missing/);
   });
 
-  it('is told which schema it may not use, and what to do', async () => {
+  it('a role without rights is told which schema it cannot use, and what to do', async () => {
     const { role, url } = await newRole();
     const environment = { DATABASE_URL: url, PAWL_DATABASE_SCHEMA: 'nowhere' };
     const migrated = await pawl(environment, 'migrate', 'up');
@@ -104,12 +104,12 @@ describe('a restricted role', () => {
 });
 
 describe('a role with settings of its own', () => {
-  it('gets our isolation in every transaction', async () => {
+  it('a role with another isolation level gets the isolation of Pawl in every transaction', async () => {
     const { url } = await newRole(`alter role ROLE set default_transaction_isolation = 'repeatable read'`);
     expect(await setting(url, 'transaction_isolation')).toBe('read committed');
   });
 
-  it('gets our synchronous_commit, unless it may keep its own', async () => {
+  it('a role with another synchronous_commit gets that of Pawl, unless it may keep its own', async () => {
     const { url } = await newRole(
       'alter role ROLE set synchronous_commit = off',
       'create schema loose authorization ROLE',
@@ -143,7 +143,7 @@ describe('options in the URL', () => {
     return url.href;
   };
 
-  it('are kept beside ours, which count', async () => {
+  it('options in the URL are kept, but those of Pawl win', async () => {
     const url = withOptions('-c DateStyle=German,DMY -c work_mem=9MB');
     expect(await setting(url, 'work_mem')).toBe('9MB');
     expect(await setting(url, 'DateStyle')).toBe('ISO, MDY');
@@ -155,14 +155,14 @@ describe('options in the URL', () => {
     expect(tables.rows).toEqual([{ second: true, public: false }]);
   });
 
-  it('may not name a search_path', async () => {
+  it('a search_path in the URL is refused', async () => {
     const refused = await pawl({ DATABASE_URL: withOptions('-c search_path=other') }, 'migrate', 'up');
     expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('database.schema') });
   });
 });
 
 describe('connections', () => {
-  it('that a role may not open are not counted by the doctor as usable', async () => {
+  it('the doctor counts only the connections that the role may open', async () => {
     const { url } = await newRole('alter role ROLE connection limit 16', 'create schema few authorization ROLE');
     onTestFinished(() => asOwner('drop schema if exists few cascade'));
     const doctor = await pawl({ DATABASE_URL: url, PAWL_DATABASE_SCHEMA: 'few' }, 'doctor', '--port', '0');
@@ -172,7 +172,7 @@ describe('connections', () => {
     expect((await pawl(smaller, 'doctor', '--port', '0')).stdout).toMatch(/✓ connections +16 of/);
   });
 
-  it('of all live runners are counted by the doctor against what the server allows', async () => {
+  it('the doctor compares the connections of all live runners with the limit of the server', async () => {
     await migrateUp({ connectionString: database.connectionString, schema: 'fleet' });
     onTestFinished(() => asOwner('drop schema fleet cascade'));
     const { store } = await openPostgresStore({ connectionString: database.connectionString, schema: 'fleet' });
@@ -185,7 +185,9 @@ describe('connections', () => {
 });
 
 describe('another process that migrates', () => {
-  it('is named to those who wait, and a signal ends the waiting', { timeout: 60_000 }, async () => {
+  it('a waiting process names the process that migrates, and a signal ends the waiting', {
+    timeout: 60_000,
+  }, async () => {
     await withClient(database.connectionString, async (holder) => {
       await holder.query(`set application_name = 'somebody else'`);
       await holder.query('select pg_advisory_lock(7296150411)');
@@ -208,7 +210,7 @@ describe('another process that migrates', () => {
   });
 });
 
-it('a database in another encoding is told by the doctor', async () => {
+it('the doctor reports a database in another encoding', async () => {
   const name = `latin_${randomBytes(4).toString('hex')}`;
   await asOwner(`create database ${name} encoding 'LATIN1' template template0 locale 'C'`);
   onTestFinished(() => asOwner(`drop database ${name} with (force)`));
@@ -218,7 +220,7 @@ it('a database in another encoding is told by the doctor', async () => {
   expect(doctor.stdout).toMatch(/✗ encoding +LATIN1/);
 });
 
-it('a database that is newer than the program is told by the doctor', async () => {
+it('the doctor reports a database that is newer than the program', async () => {
   await migrateUp({ connectionString: database.connectionString, schema: 'newer' });
   await asOwner(`insert into newer.schema_version (version, name, checksum) values (9999, 'future', 'x')`);
   const environment = { DATABASE_URL: database.connectionString, PAWL_DATABASE_SCHEMA: 'newer' };

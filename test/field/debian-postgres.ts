@@ -1,4 +1,4 @@
-// PostgreSQL as Debian packages it (15 in bookworm), in a cluster of our own: never the one that Debian starts by itself.
+// PostgreSQL as Debian packages it (15 in bookworm), in a cluster of our own, never the one that Debian starts by itself.
 
 import { execFileSync, spawn } from 'node:child_process';
 import { chmodSync, chownSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
@@ -12,7 +12,7 @@ import { lastingPorts } from '../support/lasting-port.ts';
 export interface DebianPostgres {
   readonly port: number;
   readonly connectionString: string;
-  /** A standby that has everything which this one has acknowledged. */
+  /** A standby that has everything that this server has acknowledged. */
   standby(): Promise<DebianPostgres>;
   promote(): void;
   kill(): Promise<void>;
@@ -21,7 +21,7 @@ export interface DebianPostgres {
 
 const VERSIONS = [15, 16, 17, 18];
 
-/** The folder of its programs; null: it is not installed. */
+/** The folder of the PostgreSQL programs; null: PostgreSQL is not installed. */
 export function findDebianPostgres(): string | null {
   const folders = VERSIONS.map((version) => `/usr/lib/postgresql/${version}/bin`);
   return folders.find((folder) => existsSync(join(folder, 'initdb'))) ?? null;

@@ -1,6 +1,6 @@
 // One small but complete check of an installation on a database: a graph with retries and a sleep, a pipeline with a callback, a
 // lifecycle with a consumer, a signal, a cancel, and many executions while half of the runner processes are killed with -9. The
-// client is this process; the runners are processes of their own, as in production.
+// client is this process; the runners are separate processes, as in production.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -21,7 +21,7 @@ export interface FieldDatabase {
 export interface FieldResult {
   readonly executions: number;
   readonly seconds: number;
-  /** What was not as it must be. */
+  /** Everything that went wrong. */
   readonly problems: readonly string[];
 }
 
@@ -53,7 +53,7 @@ const PATIENCE_MS = 120_000;
 
 export interface FieldOptions {
   readonly executions: number;
-  /** What happens to the database when half of them have been started. */
+  /** What happens to the database after half of the executions have started. */
   readonly midway?: (() => Promise<void>) | undefined;
   readonly fleet?: Fleet | undefined;
 }
@@ -106,11 +106,11 @@ export async function fieldCheck(
   return { executions, seconds: Math.round((performance.now() - startedAt) / 100) / 10, problems };
 }
 
-/** Each is recorded once, whoever was killed meanwhile. */
+/** Each execution is recorded once, whichever runner was killed meanwhile. */
 async function manyExecutions(pawl: Pawl, count: number, midway: () => Promise<void>): Promise<string | null> {
   const words = Array.from({ length: count }, (_, index) => `word ${index}`);
   const half = Math.floor(count / 2);
-  // As a client should: a start whose answer did not come is repeated under the same requestId.
+  // As a client should do: a start without an answer is repeated under the same requestId.
   const start = (word: string): Promise<{ executionId: string }> =>
     pawl.start(GRAPH.id, { trigger: { word }, requestId: word }).catch(async () => {
       await delay(200);
@@ -122,7 +122,7 @@ async function manyExecutions(pawl: Pawl, count: number, midway: () => Promise<v
       return result(executionId);
     });
   const started = await Promise.all(words.slice(0, half).map(start));
-  // Half of them are on their way by now, and some are the runner's that is killed.
+  // By now half of the executions are running, some of them on the runner that is killed.
   await midway();
   started.push(...(await Promise.all(words.slice(half).map(start))));
   const results = await Promise.all(started.map(({ executionId }) => result(executionId)));

@@ -12,7 +12,7 @@ const SHORT = [
 ];
 
 it.each(SETUPS.filter(({ name }) => SHORT.includes(name)))(
-  'everything works on: $name',
+  'the field check finds no problem on: $name',
   {
     timeout: 240_000,
   },

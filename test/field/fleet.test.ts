@@ -1,4 +1,5 @@
-// Many processes on one database: what a start costs does not grow with the number of runners, and a server that stops drops nobody.
+// Many processes on one database: the cost of a start does not grow with the number of runners, and a server that stops drops no
+// request.
 
 import { Agent, get } from 'node:http';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -10,19 +11,19 @@ import { echo, graph, to } from '../engine/workflow-definition.ts';
 const engine = engineUnderTest({ runner: false });
 const NEVER_MS = 600_000;
 
-describe('a start', () => {
-  /** What the runners ask for the sake of executions. Their services look now and then, whatever is started. */
+describe('the cost of a start', () => {
+  /** The statements that runners send for executions. Their services poll now and then, whatever is started. */
   const statementsOf = (counter: QueryCounter) =>
     [...counter.byName].reduce((sum, [name, times]) => sum + (/^(execution|queue)_/.test(name) ? times : 0), 0);
 
-  it('costs as many statements with eight runners as with one, alone and in a burst', {
+  it('a start costs as many statements with eight runners as with one, alone and in a burst', {
     timeout: 120_000,
   }, async () => {
     await engine.pawl.publish(graph('two-steps', [echo('one', {}, to('two')), echo('two')]));
     const statementsWith = async (runners: number) => {
       const counter = await countQueries(engine.url);
       onTestFinished(() => counter.close());
-      // Nothing is polled within the time of the test.
+      // Nothing polls during the test.
       const settings = { pollMs: NEVER_MS, inboxPollMs: NEVER_MS, leaseMs: NEVER_MS };
       const opened = await Promise.all(
         Array.from({ length: runners }, (_, n) =>
@@ -30,7 +31,7 @@ describe('a start', () => {
         ),
       );
       const start = async () => engine.pawl.result((await engine.pawl.start('two-steps')).executionId);
-      // Until every runner has said that it has room.
+      // Starts executions until every runner has reported that it has room.
       for (let n = 0; n < 2 * runners; n++) await start();
       const before = statementsOf(counter);
       for (let n = 0; n < 40; n++) await start();
@@ -46,15 +47,15 @@ describe('a start', () => {
     const one = await statementsWith(1);
     expect(one.alone).toBeGreaterThanOrEqual(40);
     const eight = await statementsWith(8);
-    // Seven more that looked each time would make seven times as many.
+    // Seven more runners that each looked every time would send seven times as many statements.
     expect(eight.alone).toBeLessThanOrEqual(one.alone * 1.25);
-    // Cut into pieces for eight, the same work would take several times as many.
+    // If the work were cut into pieces for eight runners, it would need several times as many statements.
     expect(eight.burst).toBeLessThanOrEqual(one.burst * 1.5);
   });
 });
 
-describe('a server that is told to stop by SIGTERM', () => {
-  it('answers every request while it announces its stop, on old connections and on new ones', async () => {
+describe('a server that gets SIGTERM', () => {
+  it('a stopping server answers every request during its notice period, on old and new connections', async () => {
     const environment = { DATABASE_URL: engine.url, PAWL_SERVER_STOP_DELAY_MS: '3000' };
     const server = command(environment, ['serve', '--insecure', '--no-runner', '--port', '0']);
     onTestFinished(() => void server.process.kill('SIGKILL'));
@@ -73,7 +74,7 @@ describe('a server that is told to stop by SIGTERM', () => {
       agent.destroy();
     };
     let isStopping = false;
-    /** Connects anew for each request, as through a load balancer that has not heard yet. */
+    /** Connects anew for each request, as through a load balancer that does not know of the stop yet. */
     const stranger = async () => {
       for (let after = 0; after < 10; after += isStopping ? 1 : 0) {
         statuses.add((await ask(`${url}/api/v1/workflows`)).status);
@@ -90,7 +91,7 @@ describe('a server that is told to stop by SIGTERM', () => {
   }, 60_000);
 });
 
-/** `isLast`: the server closes the connection, and wants no more. */
+/** `isLast`: the server closes the connection and wants no more requests on it. */
 function ask(url: string, agent?: Agent): Promise<{ status: number | string; isLast: boolean }> {
   return new Promise((resolve) => {
     get(url, agent === undefined ? {} : { agent }, (answer) => {

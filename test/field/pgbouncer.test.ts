@@ -1,5 +1,5 @@
-// Behind PgBouncer, as many people have their PostgreSQL: a session pooler works as PostgreSQL does; a transaction pooler works with
-// a direct URL beside it, and is refused without one, with the reason.
+// Behind PgBouncer, as many people run PostgreSQL. A session pooler works like PostgreSQL. A transaction pooler works together
+// with a direct URL, and is refused without one, with the reason.
 
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { createPawl, inspectDatabase, migrateUp, type PawlOptions } from '../../src/main.ts';
@@ -45,21 +45,21 @@ describe.runIf(isHere)('a transaction pooler', () => {
     await database.drop();
   });
 
-  it('is recognised', async () => {
+  it('a transaction pooler is recognised', async () => {
     expect(await isTransactionPooler(new Address(pooler.connectionString))).toBe(true);
     expect(await isTransactionPooler(new Address(database.connectionString))).toBe(false);
   });
 
-  it('is refused without a direct URL, with the reason', async () => {
+  it('a transaction pooler without a direct URL is refused with the reason', async () => {
     const opening = createPawl({ database: { url: pooler.connectionString } });
     await expect(opening).rejects.toThrow(/transaction pooler.*database\.directUrl/s);
   });
 
-  it('runs many executions beside a direct URL', { timeout: 60_000 }, async () => {
+  it('a transaction pooler with a direct URL runs many executions', { timeout: 60_000 }, async () => {
     await complete({ url: pooler.connectionString, directUrl: database.connectionString }, 100);
   });
 
-  it('leaves no setting of ours on its server connections', async () => {
+  it('Pawl leaves no setting on the server connections of a transaction pooler', async () => {
     await complete({ url: pooler.connectionString, directUrl: database.connectionString }, 5);
     const settings = await withClient(pooler.connectionString, (client) =>
       client.query(`select current_setting('enable_seqscan') as seqscan, current_setting('plan_cache_mode') as mode`),
@@ -67,7 +67,7 @@ describe.runIf(isHere)('a transaction pooler', () => {
     expect(settings.rows).toEqual([{ seqscan: 'on', mode: 'auto' }]);
   });
 
-  it('is left without a lock by a migration, and takes several at once', async () => {
+  it('several migrations at once through a transaction pooler apply each once and leave no lock', async () => {
     const options = { connectionString: pooler.connectionString, schema: 'pooled' };
     const results = await Promise.all(Array.from({ length: 4 }, () => migrateUp(options)));
     const applied = results.flatMap((result) => result.applied);
@@ -81,7 +81,7 @@ describe.runIf(isHere)('a transaction pooler', () => {
     expect(locks.rowCount).toBe(0);
   });
 
-  it('is told by the doctor, with the fix, which makes the doctor content', async () => {
+  it('the doctor reports a transaction pooler with the fix, and accepts the fixed setup', async () => {
     const { connectionString } = pooler;
     expect(await inspectDatabase({ connectionString, schema: 'public' })).toMatchObject({ isTransactionPooler: true });
     const alone = await pawl({ DATABASE_URL: connectionString }, 'doctor', '--port', '0');
@@ -96,7 +96,7 @@ describe.runIf(isHere)('a transaction pooler', () => {
 });
 
 describe.runIf(isHere)('a session pooler', () => {
-  it('works as PostgreSQL does, with its own defaults', { timeout: 60_000 }, async () => {
+  it('a session pooler with its defaults works like PostgreSQL', { timeout: 60_000 }, async () => {
     const database = await testDatabase();
     const pooler = await startPgBouncer({
       databaseUrl: database.connectionString,
@@ -115,7 +115,7 @@ describe.runIf(isHere)('a session pooler', () => {
   });
 });
 
-/** So many executions with a retry and a sleep, to their end. */
+/** Runs `count` executions with a retry and a sleep to their end. */
 async function complete(database: NonNullable<PawlOptions['database']>, count: number): Promise<void> {
   const opened = await createPawl({ database });
   try {

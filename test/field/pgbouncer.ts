@@ -1,5 +1,5 @@
-// A real PgBouncer in front of a database of the tests. It comes with the system (Debian's package pgbouncer); where there is none,
-// the tests that need it are skipped, and say how to get it.
+// A real PgBouncer in front of a database of the tests. It comes with the system (Debian's package pgbouncer). Without it, the
+// tests that need it are skipped, and say how to get it.
 
 import { spawn } from 'node:child_process';
 import { accessSync, chmodSync, chownSync, constants, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { databaseAccount } from '../../src/store/embedded/account.ts';
 import { lastingPorts } from '../support/lasting-port.ts';
 
 export interface PgBouncer {
-  /** The database's own URL, through the pooler. */
+  /** The URL of the database itself, through the pooler. */
   readonly connectionString: string;
   stop(): Promise<void>;
 }
@@ -19,7 +19,7 @@ export interface PgBouncer {
 interface PgBouncerOptions {
   readonly databaseUrl: string;
   readonly poolMode: 'session' | 'transaction';
-  /** More lines of its configuration. */
+  /** More lines of the configuration of PgBouncer. */
   readonly settings?: Readonly<Record<string, string | number>>;
 }
 

@@ -1,9 +1,9 @@
-// A database that is lost comes back from its base backup and its WAL, to a point in time; and a standby takes over.
+// A lost database comes back from its base backup and its WAL, to a point in time; and a standby takes over.
 
 import { expect, it } from 'vitest';
 import { restoreDrill } from '../../scripts/restore-drill.ts';
 
-it('keeps what was acknowledged up to the moment, goes on with what was live, and sends the same events again', async () => {
+it('a restore keeps acknowledged data, continues live executions and sends the same events again', async () => {
   expect(await restoreDrill()).toEqual({
     kept: [10, 10],
     later: 0,

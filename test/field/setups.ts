@@ -1,4 +1,4 @@
-// The databases that platform teams have, each brought up as far as this machine allows, with the reason where it does not.
+// The databases that platform teams have. Each is brought up as far as this machine allows, and says why when it cannot be.
 
 import { randomBytes } from 'node:crypto';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
@@ -13,11 +13,11 @@ import { findPgBouncer, startPgBouncer } from './pgbouncer.ts';
 
 export interface Setup {
   readonly name: string;
-  /** Why this machine cannot have it, and what to do; null: it can. */
+  /** Why this machine cannot run this database, and what to do; null: it can. */
   missing(): string | null;
-  /** Absent: two runners, of which one is killed. */
+  /** Absent: two runners, one of which is killed. */
   readonly fleet?: Fleet;
-  /** `adminUrl`: a PostgreSQL in which databases and roles may be made. */
+  /** `adminUrl`: a PostgreSQL in which databases and roles can be created. */
   bringUp(adminUrl: string): Promise<BroughtUp>;
 }
 
@@ -97,7 +97,7 @@ export const SETUPS: readonly Setup[] = [
   },
 ];
 
-/** A database of its own, owned by a role of its own. */
+/** A separate database, owned by a separate role. */
 async function direct(adminUrl: string, settings: readonly string[] = []): Promise<BroughtUp> {
   const name = `field_${randomBytes(4).toString('hex')}`;
   const admin = (...statements: string[]) =>
@@ -201,7 +201,7 @@ async function encrypted(): Promise<BroughtUp> {
   };
 }
 
-/** Commits wait for the standby, so what was acknowledged is there when it takes over. */
+/** Commits wait for the standby, so everything acknowledged is there when the standby takes over. */
 async function failover(): Promise<BroughtUp> {
   const primary = await startDebianPostgres();
   const standby = await primary.standby();

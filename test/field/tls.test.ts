@@ -1,5 +1,5 @@
-// TLS to a real PostgreSQL, with an authority made for the test: each sslmode means what it means to libpq, and what is wrong is said
-// with its cause. The certificates are made with the openssl program; without it these tests are skipped.
+// TLS to a real PostgreSQL, with an authority made for the test: each sslmode means the same as in libpq, and each error names
+// its cause. The certificates are made with the openssl program; without it these tests are skipped.
 
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -22,7 +22,7 @@ describe.runIf(hasOpenssl)('a PostgreSQL with TLS', () => {
     folder = mkdtempSync(join(tmpdir(), 'pawl-tls-'));
     chmodSync(folder, 0o755);
     makeCertificates(folder);
-    // Everybody comes in as usual, but one role only with TLS.
+    // Every role can connect as usual, except one role that needs TLS.
     const hba = [
       'hostssl all demanding all trust',
       'hostnossl all demanding all reject',
@@ -51,7 +51,7 @@ describe.runIf(hasOpenssl)('a PostgreSQL with TLS', () => {
     for (const [name, value] of Object.entries(parameters)) target.searchParams.set(name, value);
     return target.href;
   };
-  /** Whether it is encrypted, or why it cannot connect. */
+  /** Whether the connection is encrypted, or why it fails. */
   const connecting = async (parameters: Record<string, string>, host?: string) => {
     try {
       const client = await new Address(url(parameters, host)).connect({ applicationName: 'pawl test' });
@@ -65,22 +65,22 @@ describe.runIf(hasOpenssl)('a PostgreSQL with TLS', () => {
   const own = () => join(folder, 'ca.crt');
   const foreign = () => join(folder, 'foreign.crt');
 
-  it('is reached by each sslmode as libpq would reach it', async () => {
+  it('each sslmode connects as libpq would', async () => {
     expect(await connecting({ sslmode: 'disable' })).toBe(false);
     expect(await connecting({ sslmode: 'allow' })).toBe(false);
     expect(await connecting({ sslmode: 'prefer' })).toBe(true);
-    // Encrypted, and nothing is checked.
+    // The connection is encrypted, and nothing is checked.
     expect(await connecting({ sslmode: 'require' })).toBe(true);
     expect(await connecting({ sslmode: 'require', sslrootcert: foreign() })).toBe('untrusted');
     expect(await connecting({ sslmode: 'verify-ca', sslrootcert: own() })).toBe(true);
     expect(await connecting({ sslmode: 'verify-ca', sslrootcert: foreign() })).toBe('untrusted');
     expect(await connecting({ sslmode: 'verify-full', sslrootcert: own() }, 'localhost')).toBe(true);
-    // The certificate names localhost, and not the address.
+    // The certificate names localhost, not the IP address.
     expect(await connecting({ sslmode: 'verify-full', sslrootcert: own() })).toBe('otherHost');
     expect(await connecting({ sslmode: 'verify-full' }, 'localhost')).toBe('untrusted');
   });
 
-  it('that cannot be trusted is explained, with sslrootcert as the first advice', async () => {
+  it('the error for an untrusted server names sslrootcert as the first advice', async () => {
     const untrusted = await pawl({ DATABASE_URL: url({ sslmode: 'verify-full' }, 'localhost') }, 'migrate', 'status');
     expect(untrusted.code).toBe(2);
     expect(untrusted.stderr).toMatch(/not signed by an authority that is trusted here .*\. Add sslrootcert=/);
@@ -89,14 +89,14 @@ describe.runIf(hasOpenssl)('a PostgreSQL with TLS', () => {
     expect(unread.stderr).toMatch(/sslrootcert .*nowhere\.crt, which cannot be read/);
   });
 
-  it('whose certificate is for another host is explained, with the host that it names', async () => {
+  it('the error for a certificate of another host names that host', async () => {
     const wrongHost = url({ sslmode: 'verify-full', sslrootcert: own() });
     const { code, stderr } = await pawl({ DATABASE_URL: wrongHost }, 'migrate', 'status');
     expect(code).toBe(2);
     expect(stderr).toMatch(/is for another host \(it names DNS:localhost\)\. Use the host that it names/);
   });
 
-  it('that takes a role only with TLS says so when it comes without', async () => {
+  it('the error for a role that needs TLS says so when the connection has none', async () => {
     await withClient(server.connectionString, (client) => client.query('create role demanding login'));
     const target = new URL(url({ sslmode: 'disable' }));
     target.username = 'demanding';
@@ -107,7 +107,7 @@ describe.runIf(hasOpenssl)('a PostgreSQL with TLS', () => {
   });
 });
 
-it('a server without TLS is used without it by prefer, and refused by require', async () => {
+it('a server without TLS is used without TLS by prefer, and refused by require', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'pawl-plain-'));
   chmodSync(folder, 0o755);
   const settings = { ssl: 'off', max_connections: '20', unix_socket_directories: '' };
@@ -117,7 +117,7 @@ it('a server without TLS is used without it by prefer, and refused by require', 
       new Address(`${server.connectionString}?sslmode=${mode}`).connect({ applicationName: 'pawl test' });
     await (await connect('prefer')).end();
     expect(connectionProblem(await connect('require').catch((error: unknown) => error))).toBe('noTls');
-    // The server is a small one, too: three of its connections are kept for superusers.
+    // The server is also a small one: three of its connections are kept for superusers.
     const doctor = await pawl({ DATABASE_URL: server.connectionString }, 'doctor', '--port', '0');
     expect(doctor.stdout).toMatch(/✗ connections +17 of 20 can be used/);
   } finally {

@@ -18,7 +18,7 @@ beforeAll(async () => {
   await importLoan();
 });
 
-/** The hook that a loan of this reference sends to `kyc`. */
+/** The hook to `kyc` for the loan with this reference. */
 async function hookOf(externalRef: string): Promise<JsonObject> {
   await trigger(externalRef, 'submit', { payload: { amount: 5_000 } });
   const hook = (await pull('kyc')).find((event) => event.externalRef === externalRef);
@@ -27,7 +27,7 @@ async function hookOf(externalRef: string): Promise<JsonObject> {
 }
 
 describe('the loan of the examples', () => {
-  it('asks for a check, starts a workflow, and is approved when the check has succeeded', async () => {
+  it('the loan sends a hook, starts a workflow, and is approved when the check succeeds', async () => {
     const hook = await hookOf('loan-1');
     expect(hook).toEqual({
       ackGuid: expect.stringMatching(/^[0-9a-f-]{36}$/),
@@ -73,7 +73,7 @@ describe('the loan of the examples', () => {
     await expect.poll(async () => (await started()).map(({ status }) => status)).toEqual(['Succeeded']);
   });
 
-  it('sends nothing when the condition does not hold, and says so when it cannot be evaluated', async () => {
+  it('a hook is not sent when its condition is false; a condition that fails gives a notice', async () => {
     await trigger('small', 'submit', { payload: { amount: 5 } });
     await trigger('silent', 'submit');
     expect((await server.get(`${DELIVERIES}?consumer=kyc`)).body.data).toEqual([]);
@@ -83,7 +83,7 @@ describe('the loan of the examples', () => {
       .toContainEqual(['DispatchFailure', 'silent']);
   });
 
-  it('is rejected when the check has failed for good; the message is a dead letter and can be sent again', async () => {
+  it('the loan is rejected when the check fails for good, and the dead letter can be sent again', async () => {
     const { ackGuid } = await hookOf('loan-2');
     const failed = { consumer: 'kyc', stage: 'Processed', outcome: 'failed', message: 'no passport' };
     expect(await ack(ackGuid as string, failed)).toMatchObject({ status: 200, body: { stage: 'Dead' } });
@@ -101,7 +101,7 @@ describe('the loan of the examples', () => {
     expect((await instance('loan-2')).state).toBe('rejected');
   });
 
-  it('is sent again when the consumer asks for it', async () => {
+  it('a hook is sent again when the consumer asks for it', async () => {
     const hook = await hookOf('loan-3');
     const retryAt = new Date(Date.now() + 300).toISOString();
     const failed = { consumer: 'kyc', stage: 'Processed', outcome: 'failed', retryAt };
@@ -119,7 +119,7 @@ describe('the loan of the examples', () => {
 });
 
 describe('an acknowledgement', () => {
-  it('is answered alike when it is repeated, also when the time that it asked for has passed', async () => {
+  it('a repeated acknowledgement gets the same answer, even after its retry time has passed', async () => {
     const hook = await hookOf('repeated');
     const ackGuid = hook.ackGuid as string;
     const retryAt = new Date(Date.now() - 3_600_000).toISOString();
@@ -140,11 +140,11 @@ describe('an acknowledgement', () => {
     ['without a consumer', unknown, { stage: 'Delivered' }, 400],
     ['of a stage that is none', unknown, { consumer: 'kyc', stage: 'Dead' }, 400],
     ['with a bad time', unknown, { consumer: 'kyc', stage: 'Processed', outcome: 'failed', retryAt: 'later' }, 400],
-  ])('%s is refused', async (_, ackGuid, body, status) => {
+  ])('an acknowledgement %s is refused', async (_, ackGuid, body, status) => {
     expect((await ack(ackGuid, body)).status).toBe(status);
   });
 
-  it('by another tenant finds nothing', async () => {
+  it('an acknowledgement by another tenant is answered with 404', async () => {
     const { ackGuid } = await hookOf('theirs');
     const token = await tokenFor({ tenant: 'globex' });
     const body = { consumer: 'kyc', stage: 'Processed' };
@@ -155,7 +155,7 @@ describe('an acknowledgement', () => {
 });
 
 describe('a consumer', () => {
-  it('subscribes to transitions, is paused and resumed, and is sent everything once more', async () => {
+  it('a consumer subscribes to transitions, is paused and resumed, and can replay everything', async () => {
     const subscriptions = [{ env: 'prod', definition: 'loan', events: ['submit'] }];
     const registered = await server.post(CONSUMERS, { code: 'crm', kind: 'pull', subscriptions });
     expect(registered).toMatchObject({
@@ -185,7 +185,7 @@ describe('a consumer', () => {
     });
   });
 
-  it('of kind webhook has a secret that is shown once', async () => {
+  it('a webhook consumer has a secret that is shown once', async () => {
     const url = 'http://127.0.0.1:9/hook';
     const { status, body } = await server.post(CONSUMERS, { code: 'erp', kind: 'webhook', url });
     expect({ status, body }).toMatchObject({
@@ -207,14 +207,14 @@ describe('a consumer', () => {
     ['with a bad code', { code: '(workflows)', kind: 'pull' }],
     ['with bad subscriptions', { code: 'x', kind: 'pull', subscriptions: [{ events: 'submit' }] }],
     ['with a field that nobody knows', { code: 'x', kind: 'pull', subscription: [] }],
-  ])('%s is refused', async (_, body) => {
+  ])('a consumer %s is refused', async (_, body) => {
     expect(await server.post(CONSUMERS, body)).toMatchObject({
       status: 400,
       body: { error: { code: 'REQUEST_INVALID' } },
     });
   });
 
-  it('receives as a stream, too', async () => {
+  it('a consumer can receive its messages as a stream', async () => {
     await server.post(CONSUMERS, { code: 'live', kind: 'pull', subscriptions: [{ definition: 'loan' }] });
     const controller = new AbortController();
     const answer = await fetch(`${server.url}${DELIVERIES}?consumer=live`, {
@@ -251,7 +251,7 @@ describe('page by page', () => {
     [`${DELIVERIES}?tenantId=acme`, ({ ackGuid, consumer }) => `${ackGuid} ${consumer}`],
     ['/api/v1/notices?after=0', ({ id }) => id],
     ['/api/v1/lifecycles/prod/loan/instances?after=walked-1', ({ externalRef }) => externalRef],
-  ])('%s is shown once, whole', async (path, keyOf) => {
+  ])('paging through %s shows every item once', async (path, keyOf) => {
     for (const externalRef of ['walked-1', 'walked-2', 'walked-3']) {
       await trigger(externalRef, 'submit', { payload: { amount: 5_000 } });
       await trigger(externalRef, 'submit');
@@ -263,7 +263,7 @@ describe('page by page', () => {
 });
 
 describe('notices', () => {
-  it('tell of what nobody has to answer, in a list and as they come', async () => {
+  it('notices are listed, and streamed as they come', async () => {
     const controller = new AbortController();
     const { body: before } = await server.get('/api/v1/notices?limit=1');
     const after = (before.data as JsonObject[]).at(-1)?.id ?? '0';
@@ -289,8 +289,8 @@ describe('notices', () => {
   });
 });
 
-describe('a state that is stayed in too long', () => {
-  it('triggers its event, as often as it may, and the timeline says why', async () => {
+describe('a state with a timeout', () => {
+  it('a state that lasts too long triggers its event, up to its maximum, and the timeline says why', async () => {
     const definition = loan();
     const states = definition.states as JsonObject;
     const timeout = { after: '50ms', event: 'remind', mode: 'repeat', max: 2 };
@@ -309,7 +309,7 @@ describe('a state that is stayed in too long', () => {
 });
 
 describe('a program that pulls', () => {
-  it('gets events of executions as it gets those of lifecycles, and acknowledges them alike', async () => {
+  it('a pulling program gets and acknowledges events of executions like those of lifecycles', async () => {
     const consumer = { code: 'reports', kind: 'pull', subscriptions: [{ types: ['RunCompleted'] }] };
     expect((await server.post(CONSUMERS, consumer)).status).toBe(201);
     await server.pawl.publish(chain('reported', echo('a')), { tenantId: 'acme' });

@@ -1,4 +1,4 @@
-// The programs that docs/lifecycles.md and docs/delivery.md are made of, run by Node as a reader would run them.
+// The programs in docs/lifecycles.md and docs/delivery.md, run by Node as a reader would run them.
 
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -32,7 +32,7 @@ async function run(name: string): Promise<string[]> {
   return stdout.trim().split('\n');
 }
 
-it('the pages do what they say', async () => {
+it('the programs in lifecycles.md and delivery.md print what the pages say', async () => {
   await server.pawl.publish(chain('notify-underwriter', echo('note')), { tenantId: 'acme' });
   const [definition, policies] = blocks(page('lifecycles.md'), 'json').map((code) => JSON.parse(code) as JsonObject);
   const { $schema: _loan, ...example } = loan();

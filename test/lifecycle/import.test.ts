@@ -15,13 +15,13 @@ beforeAll(async () => {
 });
 
 describe('importing a lifecycle', () => {
-  it('again changes nothing, whatever the order of keys', async () => {
+  it('importing the same lifecycle again changes nothing, whatever the order of keys', async () => {
     const reversed = Object.fromEntries(Object.entries(loan()).reverse());
     const answer = await server.post(BASE, { definition: reversed, policies: loanPolicies() });
     expect(answer).toMatchObject({ status: 200, body: { version: 1, changed: false } });
   });
 
-  it('with an empty list of policies is one without policies', async () => {
+  it('importing an empty list of policies is the same as importing none', async () => {
     const definition = { ...loan(), name: 'bare' };
     expect((await server.post(BASE, { definition })).status).toBe(201);
     const policies = { env: 'prod', definition: 'bare', policies: [] };
@@ -29,7 +29,7 @@ describe('importing a lifecycle', () => {
     expect(again).toMatchObject({ status: 200, body: { version: 1, changed: false } });
   });
 
-  it('warns of a workflow that its policies start and nobody can start', async () => {
+  it('importing warns of a workflow in the policies that is missing or cannot be started', async () => {
     const at = '/policies/policies/0/routes/1/workflow';
     const warningsOf = async () => (await importLoan()).body.warnings;
     expect(await warningsOf()).toMatchObject([
@@ -41,14 +41,14 @@ describe('importing a lifecycle', () => {
     expect(await warningsOf()).toMatchObject([{ code: 'WORKFLOW_NOT_ACTIVE', path: at }]);
   });
 
-  it('by many at once makes one version', async () => {
+  it('twenty imports of one change at once make one version', async () => {
     const change = { definition: { ...loan(), name: 'crowd' } };
     const answers = await Promise.all(Array.from({ length: 20 }, () => server.post(BASE, change)));
     expect(answers.map(({ body }) => body.version)).toEqual(answers.map(() => 1));
     expect(answers.filter(({ body }) => body.changed === true)).toHaveLength(1);
   });
 
-  it('makes a new version of what changed; who was there before stays on the old one', async () => {
+  it('importing a change makes a new version, and existing instances stay on the old version', async () => {
     const named = (description: string) =>
       server.post(BASE, { definition: { ...loan(), name: 'versions', description } });
     const start = (externalRef: string) =>
@@ -73,7 +73,7 @@ describe('importing a lifecycle', () => {
     });
   });
 
-  it('refuses what is wrong, and says all of it with its place', async () => {
+  it('importing an invalid lifecycle reports every problem with its path', async () => {
     const definition = { ...loan(), initial: 'drft', transitions: [...(loan().transitions as []), { from: 'a' }] };
     const policies = { ...loanPolicies(), env: 'test' };
     const { status, body } = await server.post(BASE, { definition, policies });
@@ -93,11 +93,11 @@ describe('importing a lifecycle', () => {
     ['nothing', {}],
     ['a text', { definition: 'loan' }],
     ['more than both', { definition: {}, policy: {} }],
-  ])('refuses %s', async (_, body) => {
+  ])('importing %s is refused', async (_, body) => {
     expect(await server.post(BASE, body)).toMatchObject({ status: 400, body: { error: { code: 'REQUEST_INVALID' } } });
   });
 
-  it('tells what is odd', async () => {
+  it('importing warns of an unused event', async () => {
     const definition = { ...loan(), name: 'odd', events: { ...(loan().events as object), idle: {} } };
     expect(await server.post(BASE, { definition })).toMatchObject({
       status: 201,
@@ -106,8 +106,8 @@ describe('importing a lifecycle', () => {
   });
 });
 
-describe('looking at lifecycles', () => {
-  it('lists them page by page', async () => {
+describe('reading lifecycles', () => {
+  it('lifecycles are listed page by page', async () => {
     const names: string[] = [];
     for (let cursor = ''; ; ) {
       const { body } = await server.get(`${BASE}?limit=1${cursor}`);
@@ -120,12 +120,12 @@ describe('looking at lifecycles', () => {
     expect(await server.get(`${BASE}?cursor=AAAA`)).toMatchObject({ status: 400 });
   });
 
-  it('gives back what was imported, word for word', async () => {
+  it('a lifecycle is returned exactly as it was imported', async () => {
     const { body } = await server.get(`${BASE}/prod/loan`);
     expect(body).toMatchObject({ env: 'prod', name: 'loan', version: 1, definition: loan(), policies: loanPolicies() });
   });
 
-  it('draws them, with an instance marked', async () => {
+  it('the diagram of a lifecycle can mark the state of an instance', async () => {
     await trigger('drawn', 'submit', { payload: { amount: 1 } });
     const svg = await server.get(`${BASE}/prod/loan/diagram.svg?externalRef=drawn`);
     expect(svg.headers.get('content-type')).toBe('image/svg+xml; charset=utf-8');
@@ -135,11 +135,11 @@ describe('looking at lifecycles', () => {
     expect(await server.get(`${BASE}/prod/loan/diagram.svg?externalRef=nobody`)).toMatchObject({ status: 404 });
   });
 
-  it('is for its tenant alone', async () => {
+  it('a lifecycle is visible to its own tenant only', async () => {
     const token = await tokenFor({ tenant: 'globex' });
     expect(await server.get(`${BASE}/prod/loan`, { token })).toMatchObject({ status: 404 });
     expect((await server.get(BASE, { token })).body).toEqual({ data: [] });
-    // The same names are free to them, and lead to other instances.
+    // Another tenant can use the same names, which lead to other instances.
     expect(await importLoan({}, { token })).toMatchObject({ body: { version: 1, changed: true } });
     await trigger('mine', 'submit');
     expect(await server.get(`${BASE}/prod/loan/instances/mine`, { token })).toMatchObject({ status: 404 });

@@ -1,4 +1,4 @@
-// The loan of the examples on a real server, and the few calls that its tests are made of.
+// The loan of the examples on a real server, and the few calls that the tests use.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,10 +17,10 @@ export interface LoanCalls {
   trigger(externalRef: string, event: string | number, more?: JsonObject, options?: AskOptions): Promise<Reply>;
   instance(externalRef: string): Promise<JsonObject>;
   timeline(externalRef: string): Promise<JsonObject[]>;
-  /** What is due to a consumer; waits for it. */
+  /** Waits for the messages that are due to a consumer, and returns them. */
   pull(consumer: string): Promise<JsonObject[]>;
   ack(ackGuid: string, body: JsonObject): Promise<Reply>;
-  /** When the instance is in the state. */
+  /** Resolves when the instance is in the state. */
   until(externalRef: string, state: string): Promise<void>;
 }
 

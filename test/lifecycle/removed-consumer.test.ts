@@ -1,4 +1,4 @@
-// What becomes of hooks when a consumer that they go to is removed, over HTTP.
+// What happens to hooks over HTTP when one of their consumers is removed.
 
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/core/json/json.ts';
@@ -28,7 +28,7 @@ const hookTo = async (consumer: string, externalRef: string): Promise<string> =>
 };
 
 describe('a hook to a consumer that was removed', () => {
-  it('waits for somebody to register it again, and is not done before', async () => {
+  it('a hook to a removed consumer waits until the consumer is registered again', async () => {
     await remove('d2');
     expect((await trigger('sent to both', 'submit')).status).toBe(200);
     expect((await server.get(`${CONSUMERS}/d2`)).body).toMatchObject({ code: 'd2', kind: 'pull' });
@@ -42,8 +42,8 @@ describe('a hook to a consumer that was removed', () => {
   });
 });
 
-describe('a hook to a consumer that is removed before it answered', () => {
-  it('has failed, whatever the others say', async () => {
+describe('a hook to a consumer that is removed before it answers', () => {
+  it('a hook fails when a consumer is removed before it answers, whatever the others say', async () => {
     await trigger('answered by one', 'submit');
     const ackGuid = await hookTo('d1', 'answered by one');
     await ack(ackGuid, { consumer: 'd1', stage: 'Processed' });

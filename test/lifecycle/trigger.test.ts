@@ -11,8 +11,8 @@ beforeAll(async () => {
   await importLoan();
 });
 
-describe('a trigger', () => {
-  it('creates the instance and moves it', async () => {
+describe('a trigger of a lifecycle', () => {
+  it('a trigger creates the instance and moves it', async () => {
     const { status, body } = await trigger('first', 'submit', { actor: 'ada', payload: { amount: 5 } });
     expect({ status, body }).toMatchObject({ status: 200, body: { applied: true, from: 'draft', to: 'submitted' } });
     const found = await instance('first');
@@ -44,7 +44,7 @@ describe('a trigger', () => {
     ]);
   });
 
-  it('without an actor is by whoever asks, and so are notes', async () => {
+  it('a trigger or note without an actor has the caller as its actor', async () => {
     const token = await tokenFor({ subject: 'grace' });
     await trigger('unsigned', 'submit', {}, { token });
     await trigger('unsigned', 'remind', { actor: 'ada' }, { token });
@@ -53,7 +53,7 @@ describe('a trigger', () => {
     expect((await timeline('unsigned')).map(({ actor }) => actor)).toEqual(['grace', 'ada', 'grace']);
   });
 
-  it('knows events by name, id and code', async () => {
+  it('a trigger accepts the name, the id or the code of an event', async () => {
     await trigger('by-code', 1001);
     expect(await trigger('by-code', '1003')).toMatchObject({ body: { applied: true, to: 'approved' } });
     const { body } = await server.get(`${INSTANCES}/by-code/timeline`);
@@ -61,7 +61,7 @@ describe('a trigger', () => {
     expect((await instance('by-code')).final).toBe(true);
   });
 
-  it('with a requestId that was applied before answers as the first time, and changes nothing', async () => {
+  it('a trigger with an applied requestId answers as the first time and changes nothing', async () => {
     const request = { requestId: 'once' };
     const first = await trigger('repeated', 'submit', request);
     await trigger('repeated', 'approve');
@@ -72,18 +72,18 @@ describe('a trigger', () => {
     });
     expect(again.body.instanceId).toBe(first.body.instanceId);
     expect(await timeline('repeated')).toHaveLength(2);
-    // A requestId is the instance's own.
+    // Each instance has its own requestIds.
     expect(await trigger('another', 'submit', request)).toMatchObject({ body: { applied: true } });
   });
 
-  it('may not pass for one of our own, which would keep a timeout from firing', async () => {
+  it('a requestId that begins with "pawl:" is refused, because it could block a timeout', async () => {
     expect(await trigger('impostor', 'submit', { requestId: 'pawl:timeout:1:1' })).toMatchObject({
       status: 400,
       body: { error: { code: 'REQUEST_INVALID', message: expect.stringContaining('must not begin with "pawl:"') } },
     });
   });
 
-  it('that leads where the instance is already is no error', async () => {
+  it('a trigger to the current state is no error', async () => {
     await trigger('there', 'submit');
     await trigger('there', 'approve');
     expect(await trigger('there', 'approve')).toMatchObject({
@@ -92,7 +92,7 @@ describe('a trigger', () => {
     });
   });
 
-  it('that leads where the instance is already uses up its requestId', async () => {
+  it('a trigger to the current state uses up its requestId', async () => {
     const states = { a: {}, b: {} };
     const transitions = [
       { from: 'a', on: 'go', to: 'b' },
@@ -115,7 +115,7 @@ describe('a trigger', () => {
     expect(data.map(({ event }) => event)).toEqual(['go', 'back']);
   });
 
-  it('that the state does not allow is refused, creates nobody, and does not use up its requestId', async () => {
+  it('a trigger that the state does not allow is refused, and its requestId can be used again', async () => {
     const request = { requestId: 'rejected' };
     expect(await trigger('too-early', 'approve', request)).toMatchObject({
       status: 409,
@@ -133,7 +133,7 @@ describe('a trigger', () => {
     });
   });
 
-  it('takes any printable key', async () => {
+  it('a trigger accepts any printable reference', async () => {
     for (const ref of ['Ünïcode 承認', 'a/b?c#d%e', "o'brien; drop table", '🙂'.repeat(60)]) {
       expect(await trigger(ref, 'submit')).toMatchObject({ body: { applied: true } });
       expect(await instance(ref)).toMatchObject({ externalRef: ref, state: 'submitted' });
@@ -149,7 +149,7 @@ describe('a trigger', () => {
     ['an externalRef that no address can hold', { externalRef: '..', event: 'submit', requestId: 'r' }],
     ['an event that is none', { externalRef: 'x', event: { name: 'submit' }, requestId: 'r' }],
     ['a field that nobody knows', { externalRef: 'x', event: 'submit', requestId: 'r', payloud: 1 }],
-  ])('with %s is refused', async (_, body) => {
+  ])('a trigger with %s is refused', async (_, body) => {
     expect(await server.post('/api/v1/lifecycles/prod/loan/trigger', body)).toMatchObject({
       status: 400,
       body: { error: { code: 'REQUEST_INVALID' } },
@@ -160,14 +160,14 @@ describe('a trigger', () => {
     [{}, 'is required'],
     [{ event: null }, 'is required'],
     [{ event: 1.5 }, 'must be the name, id or code of an event'],
-  ])('with the event %j says what it needs', async (given, message) => {
+  ])('a trigger with the event %j is refused with the reason', async (given, message) => {
     const body = { externalRef: 'x', requestId: 'r', ...given };
     expect((await server.post('/api/v1/lifecycles/prod/loan/trigger', body)).body).toMatchObject({
       error: { details: [{ path: '/event', message }] },
     });
   });
 
-  it('of a lifecycle that is not there is refused', async () => {
+  it('a trigger of an unknown lifecycle is answered with 404', async () => {
     const body = { externalRef: 'x', event: 'submit', requestId: 'r' };
     for (const place of ['prod/lone', 'test/loan', 'pr%20od/loan']) {
       const answer = await server.post(`/api/v1/lifecycles/${place}/trigger`, body);
@@ -177,7 +177,7 @@ describe('a trigger', () => {
 });
 
 describe('triggers at the same time', () => {
-  it('fifty times the same request is applied once', async () => {
+  it('fifty equal triggers at once are applied once', async () => {
     const body = { externalRef: 'race', event: 'submit', requestId: 'the-same' };
     const path = '/api/v1/lifecycles/prod/loan/trigger';
     const answers = await Promise.all(Array.from({ length: 50 }, () => server.post(path, body)));
@@ -198,7 +198,7 @@ describe('triggers at the same time', () => {
     expect(await timeline('race')).toHaveLength(1);
   });
 
-  it('never both apply to the same state', async () => {
+  it('two triggers at once never both apply to the same state', async () => {
     const refs = Array.from({ length: 25 }, (_, index) => `contested-${index}`);
     await Promise.all(refs.map((ref) => trigger(ref, 'submit')));
     for (const ref of refs) {
@@ -208,15 +208,15 @@ describe('triggers at the same time', () => {
       const moves = await timeline(ref);
       const { to } = ends[0]!.body;
       expect((await instance(ref)).state).toBe(to);
-      // Each entry begins where the one before it ended.
+      // Each entry begins in the state where the one before it ended.
       for (const [index, move] of moves.entries()) expect(move.from).toBe(moves[index - 1]?.to ?? 'draft');
       expect(moves.at(-1)!.to).toBe(to);
     }
   });
 });
 
-describe('instances', () => {
-  it('are listed page by page, of one state or all', async () => {
+describe('instances of a lifecycle', () => {
+  it('instances are listed page by page, by state or all', async () => {
     await server.post('/api/v1/lifecycles', { definition: { ...loan(), name: 'listed' } });
     const base = '/api/v1/lifecycles/prod/listed';
     const refs = ['a b', 'a/b', 'ä', 'z'];
@@ -241,7 +241,7 @@ describe('instances', () => {
     expect(await server.get('/api/v1/lifecycles/prod/nothing/instances')).toMatchObject({ status: 404 });
   });
 
-  it('carry what the application notes about them', async () => {
+  it('an instance carries the notes of the application', async () => {
     await trigger('noted', 'submit');
     const note = { activity: 'call the customer', status: 'reached', actor: 'eve', payload: { minutes: 3 } };
     const added = await server.post(`${INSTANCES}/noted/activities`, note);
@@ -260,7 +260,7 @@ describe('instances', () => {
     expect(await server.post(`${INSTANCES}/noted/activities`, { activity: 'x' })).toMatchObject({ status: 400 });
   });
 
-  it('are created in their initial state without an event, once, and go on from there', async () => {
+  it('an instance is created once in its initial state without an event, and goes on from there', async () => {
     const created = await server.post(INSTANCES, { externalRef: 'quiet', actor: 'eve', payload: { by: 'import' } });
     expect(created).toMatchObject({ status: 201, body: { externalRef: 'quiet', state: 'draft', final: false } });
     const again = await server.post(INSTANCES, { externalRef: 'quiet' });
@@ -281,7 +281,7 @@ describe('instances', () => {
     expect(await server.post(nowhere, { externalRef: 'x' })).toMatchObject({ status: 404 });
   });
 
-  it('time out of the initial state that they were created in', async () => {
+  it('an instance created without an event times out of its initial state', async () => {
     const definition = {
       env: 'prod',
       name: 'reservation',
@@ -299,7 +299,7 @@ describe('instances', () => {
     await expect.poll(async () => (await server.get(`${base}/r1`)).body.state).toBe('expired');
   });
 
-  it('have a timeline in pages', async () => {
+  it('the timeline of an instance comes in pages', async () => {
     await trigger('long', 'submit');
     for (let count = 0; count < 4; count++) await trigger('long', 'remind');
     const first = await server.get(`${INSTANCES}/long/timeline?limit=3`);

@@ -59,12 +59,12 @@ const executionsOf = async (workflowId: string): Promise<JsonObject[]> =>
   (await server.get(`/api/v1/executions?workflowId=${workflowId}`)).body.data as JsonObject[];
 
 describe('an agent', () => {
-  it('without a token is refused', async () => {
+  it('an agent without a token is refused', async () => {
     const { status } = await server.post('/mcp', { jsonrpc: '2.0', id: 1, method: 'tools/list' }, { token: null });
     expect(status).toBe(401);
   });
 
-  it('sees exposed workflows with their trigger schema, and the tools that its scopes allow', async () => {
+  it('an agent sees exposed workflows with their trigger schema, and the tools that its scopes allow', async () => {
     const { tools } = await (await overHttp()).listTools();
     expect(tools.find(({ name }) => name === 'greet')).toMatchObject({
       description: expect.stringContaining('Greets'),
@@ -81,7 +81,7 @@ describe('an agent', () => {
   it.each([
     ['HTTP', () => overHttp()],
     ['standard input and output', () => overStdio()],
-  ])('calls a workflow over %s and gets its outputs', async (transport, connect) => {
+  ])('an agent calls a workflow over %s and gets its outputs', async (transport, connect) => {
     const client = await connect();
     const called = await client.callTool({ name: 'greet', arguments: { name: transport } });
     expect(resultOf(called)).toMatchObject({ status: 'Succeeded', outputs: { text: `Hello ${transport}` } });
@@ -89,7 +89,7 @@ describe('an agent', () => {
     expect(resultOf(again).executionId).toBe(resultOf(called).executionId);
   });
 
-  it('gets every problem of a call and of a definition that are not valid', async () => {
+  it('an agent gets every problem of an invalid call and of an invalid definition', async () => {
     const client = await overHttp();
     const wrong = await client.callTool({ name: 'greet', arguments: { name: 17 } });
     expect(wrong).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('TRIGGER_INVALID') }] });
@@ -99,7 +99,7 @@ describe('an agent', () => {
     expect((problems as unknown[]).length).toBeGreaterThan(0);
   });
 
-  it('whose call of a long workflow is cut off finds the same execution, and answers its approval', async () => {
+  it('an agent whose long call is cut off finds the same execution, and answers its approval', async () => {
     const cut = await overStdio('--wait', '30');
     const gone = new AbortController();
     const told = Promise.withResolvers<void>();
@@ -165,7 +165,7 @@ describe('an agent of a loose server', () => {
   }
 
   it.each(['HTTP', 'standard input and output'])(
-    'that is killed in the middle of a call over %s finds its execution',
+    'an agent killed in the middle of a call over %s finds its execution again',
     async (kind) => {
       const call = { name: 'approval', arguments: { kind } };
       const first = await agent(kind);
@@ -190,7 +190,7 @@ describe('an agent of a loose server', () => {
     },
   );
 
-  it('publishes a workflow twice, and the second is its next version', async () => {
+  it('an agent that publishes a workflow twice makes version 1 and version 2', async () => {
     const { client } = await agent('HTTP');
     const publish = async (text: string) => {
       const definition = chain('by-agent', echo('hello', { text }));

@@ -1,4 +1,5 @@
-// Runs schemathesis, which reads our OpenAPI document and sends what it generates from it, against a server.
+// Runs schemathesis against a server. Schemathesis reads our OpenAPI document and sends requests that it generates from the
+// document.
 
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -13,7 +14,7 @@ export interface Fuzzing {
   readonly url: string;
   /** Null: the server is loose. */
   readonly token: string | null;
-  /** Generated requests of each operation, besides those at the edges of every schema. */
+  /** The number of generated requests for each operation, besides those at the edges of every schema. */
   readonly examples: number;
   readonly seed?: number;
   readonly only?: string;

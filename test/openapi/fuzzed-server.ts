@@ -1,5 +1,5 @@
-// The servers that generated requests are sent to: one without authentication, and one that asks for a token with every scope.
-// Both refuse to send an answer that their own document does not describe.
+// The servers that get generated requests: one without authentication, and one that needs a token with every scope. Both refuse
+// to send an answer that their own document does not describe.
 
 import { SignJWT } from 'jose';
 import type { PawlOptions } from '../../src/main.ts';

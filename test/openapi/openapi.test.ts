@@ -1,5 +1,6 @@
-// The OpenAPI document as strangers use it: linted, its examples sent, clients generated from it, and generated requests checked against
-// it. Schemathesis and the generators are obtained by `npm run servers`; without them their tests are skipped, and say so.
+// The OpenAPI document as others use it: it is linted, its examples are sent, clients are generated from it, and generated
+// requests are checked against it. `npm run servers` obtains schemathesis and the generators; without them their tests are
+// skipped, and say so.
 
 import { execFile } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -56,7 +57,7 @@ const operations = (): [name: string, operation: Operation][] =>
   );
 
 describe('the OpenAPI document', () => {
-  it('has nothing that the linter complains about', async () => {
+  it('the linter finds no problem in the OpenAPI document', async () => {
     const config = await loadConfig({ configPath: join(ROOT, 'redocly.yaml') });
     const source = JSON.stringify(document);
     const problems = await lintFromString({ source, absoluteRef: join(folder, 'openapi.json'), config });
@@ -65,7 +66,7 @@ describe('the OpenAPI document', () => {
     );
   });
 
-  it('shows an example of every JSON body, which is as its schema says', () => {
+  it('every JSON body in the OpenAPI document has an example that matches its schema', () => {
     const ajv = new Ajv2020({ strict: false, validateFormats: false });
     ajv.addSchema(document, 'api');
     for (const [name, { requestBody }] of operations()) {
@@ -81,12 +82,12 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('has no pattern that only JavaScript can read', () => {
+  it('the OpenAPI document has no pattern that only JavaScript can read', () => {
     expect(JSON.stringify(document)).not.toContain('\\\\p{');
   });
 });
 
-/** The first line of the answer, and its Allow. */
+/** The whole raw answer of the server. */
 function rawAnswer(url: string, request: string): Promise<string> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {
@@ -101,15 +102,18 @@ function rawAnswer(url: string, request: string): Promise<string> {
   });
 }
 
-describe('a method that an address does not take', () => {
-  it.each(['QUERY', 'TRACE', 'PROPFIND', 'FROBNICATE'])('%s is refused with those that it takes', async (method) => {
-    const answer = await rawAnswer(loose.url!, `${method} /api/v1/workflows/validate`);
-    expect(answer).toMatch(/^HTTP\/1\.1 405 /);
-    expect(answer.toLowerCase()).toContain('allow: options, post\r\n');
-    expect(answer).toContain('"METHOD_NOT_ALLOWED"');
-  });
+describe('a method that a path does not support', () => {
+  it.each(['QUERY', 'TRACE', 'PROPFIND', 'FROBNICATE'])(
+    'the method %s is refused with the list of supported methods',
+    async (method) => {
+      const answer = await rawAnswer(loose.url!, `${method} /api/v1/workflows/validate`);
+      expect(answer).toMatch(/^HTTP\/1\.1 405 /);
+      expect(answer.toLowerCase()).toContain('allow: options, post\r\n');
+      expect(answer).toContain('"METHOD_NOT_ALLOWED"');
+    },
+  );
 
-  it('is a path that is not there where nothing is', async () => {
+  it('an unknown method on an unknown path is answered with 404', async () => {
     expect(await rawAnswer(loose.url!, 'FROBNICATE /api/v1/nothing')).toMatch(/^HTTP\/1\.1 404 /);
   });
 });
@@ -120,12 +124,12 @@ if (WITHOUT_SCHEMATHESIS)
 
 // The edges of every schema take minutes: `npm run fuzz:api` tries them too.
 describe.skipIf(WITHOUT_SCHEMATHESIS)('generated requests', { timeout: 300_000 }, () => {
-  it('are answered by a loose server as its document says', async () => {
+  it('a loose server answers generated requests as its document says', async () => {
     const { ok, report } = await fuzz({ url: loose.url!, token: null, examples: 1, phases: 'examples,fuzzing' });
     expect(ok, report.slice(-20_000)).toBe(true);
   });
 
-  it('are answered by a strict server as its document says', async () => {
+  it('a strict server answers generated requests as its document says', async () => {
     const token = await strictToken();
     const { ok, report } = await fuzz({ url: strict.url!, token, examples: 1, seed: 2, phases: 'examples,fuzzing' });
     expect(ok, report.slice(-20_000)).toBe(true);
@@ -175,7 +179,7 @@ describe('a generated client', { timeout: 120_000 }, () => {
   if (generator === null)
     console.warn('SKIPPED: the generated TypeScript client. `npm run servers` obtains its generator.');
 
-  it.skipIf(generator === null)('in TypeScript starts a workflow and reads its result', async () => {
+  it.skipIf(generator === null)('a generated TypeScript client starts a workflow and reads its result', async () => {
     await run(generator!, ['openapi.json', '-o', 'api.ts'], { cwd: folder });
     if (!existsSync(join(folder, 'node_modules')))
       symlinkSync(join(cacheFolder('openapi-typescript-7'), 'node_modules'), join(folder, 'node_modules'));
@@ -196,7 +200,7 @@ describe('a generated client', { timeout: 120_000 }, () => {
   const python = pythonClient.find();
   if (python === null) console.warn('SKIPPED: the generated Python client. `npm run servers` obtains its generator.');
 
-  it.skipIf(python === null)('in Python starts a workflow and reads its result', async () => {
+  it.skipIf(python === null)('a generated Python client starts a workflow and reads its result', async () => {
     writeFileSync(join(folder, 'config.yml'), 'package_name_override: pawl_client\nproject_name_override: generated\n');
     const args = ['generate', '--path', 'openapi.json', '--config', 'config.yml', '--meta', 'none'];
     await run(python!, [...args, '--output-path', join(folder, 'pawl_client'), '--overwrite'], { cwd: folder });

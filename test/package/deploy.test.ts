@@ -1,5 +1,5 @@
-// The files under deploy/, as far as they can be checked without what runs them: they parse, they have what they must have, every
-// variable in them is an option, every command exists, and every path is there.
+// The files under deploy/, as far as they can be checked without running them: they parse, they have the required parts, every
+// variable in them is an option, every command exists, and every path exists.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -60,7 +60,7 @@ const ofKind = (kind: string) => manifests.filter((manifest) => manifest.kind ==
 const compose = parse(read('deploy/compose.yaml'), { merge: true }) as Compose;
 const dockerfile = read('deploy/Dockerfile');
 
-/** What is set, by name: an empty value where it comes from outside. */
+/** The variables that are set, by name. A variable that is set from outside has an empty value. */
 const variables = (): Record<string, string> => {
   const names = [
     ...dockerfile.matchAll(/\b(PAWL_[A-Z_]+)=/g),
@@ -75,8 +75,8 @@ const variables = (): Record<string, string> => {
   return Object.fromEntries(all.map((name) => [name, '']));
 };
 
-describe('what is set', () => {
-  it('are options that exist, and values that they can have', () => {
+describe('settings in the deployment files', () => {
+  it('every variable in the deployment files is an option with a valid value', () => {
     const names = Object.keys(variables());
     expect(names).toEqual(
       expect.arrayContaining(['PAWL_PROBE_PORT', 'PAWL_ENGINE_NAME', 'PAWL_AUTH_JWKS_URL', 'DATABASE_URL']),
@@ -91,7 +91,7 @@ describe('what is set', () => {
     }
   });
 
-  it('is the address that others reach servers at, for servers and for runners', () => {
+  it('the public URL is set for servers and for runners', () => {
     for (const name of ['server', 'runner']) {
       expect(compose.services[name]?.environment, name).toHaveProperty('PAWL_SERVER_PUBLIC_URL');
     }
@@ -99,7 +99,7 @@ describe('what is set', () => {
     expect(read('deploy/pawl.service')).toContain('PAWL_SERVER_PUBLIC_URL');
   });
 
-  it('are commands that exist, with flags that they take', async () => {
+  it('every command in the deployment files exists, with its flags', async () => {
     const inPods = [...ofKind('Deployment'), ...ofKind('Job')].map(({ spec }) => spec.template.spec.containers[0].args);
     const inServices = Object.values(compose.services).flatMap(({ command }) =>
       command === undefined ? [] : [command],
@@ -116,25 +116,25 @@ describe('what is set', () => {
   });
 });
 
-/** Of a graceful stop by default, whose parts follow each other. */
+/** The longest graceful stop with default settings; its parts follow each other. */
 function longestStopSeconds(): number {
   const { server, engine, delivery } = resolveConfig({}, {}, null);
   return (server.stopDelayMs + server.shutdownMs + engine.drainMs + engine.abortGraceMs + delivery.drainMs) / 1_000;
 }
 
-describe('a stop', () => {
+describe('a graceful stop', () => {
   it.each([
     ['deploy/compose.yaml', /stop_grace_period: (\d+)s$/m],
     ['deploy/pawl.service', /^TimeoutStopSec=(\d+)$/m],
     ['docs/deployment.md', /The manifests\s+allow (\d+) s\b/],
-  ])('has its time in %s', (file, pattern) => {
+  ])('a graceful stop has enough time in %s', (file, pattern) => {
     const [, seconds] = pattern.exec(read(file)) ?? [];
     expect(Number(seconds)).toBeGreaterThan(longestStopSeconds());
   });
 });
 
-describe('Kubernetes', () => {
-  it('has a server, runners, a migration, a service, budgets and the secret they refer to', () => {
+describe('the Kubernetes manifests', () => {
+  it('the manifests have a server, runners, a migration, a service, budgets and a secret', () => {
     const named = manifests.map(({ kind, metadata }) => `${kind} ${metadata?.name ?? ''}`.trim()).sort();
     expect(named).toEqual([
       'Deployment pawl-runner',
@@ -167,13 +167,16 @@ describe('Kubernetes', () => {
     expect(container.env?.find(({ name }) => name === 'PAWL_PROBE_PORT')?.value).toBe(String(probePort));
     expect(container.resources).toMatchObject({ requests: expect.anything(), limits: expect.anything() });
     expect(pod.securityContext).toMatchObject({ runAsNonRoot: true });
-    expect(container.securityContext).toMatchObject({ readOnlyRootFilesystem: true, allowPrivilegeEscalation: false });
+    expect(container.securityContext).toMatchObject({
+      readOnlyRootFilesystem: true,
+      allowPrivilegeEscalation: false,
+    });
     expect(pod.enableServiceLinks).toBe(false);
     expect(pod.terminationGracePeriodSeconds).toBeGreaterThan(longestStopSeconds());
     expect(spec.template.metadata.labels).toMatchObject(spec.selector.matchLabels);
   });
 
-  it('sends requests to the port of the server', () => {
+  it('the service sends requests to the port of the server', () => {
     const [service] = ofKind('Service');
     const server = ofKind('Deployment').find(({ metadata }) => metadata.name === 'pawl-server')!;
     expect(server.spec.template.metadata.labels).toMatchObject(service!.spec.selector);
@@ -185,7 +188,7 @@ describe('Kubernetes', () => {
 });
 
 describe('the image', () => {
-  it('is made of what is there, runs as somebody, and says how it is', () => {
+  it('the image is made of existing files, runs as a user and has a health check', () => {
     const ignored = read('deploy/Dockerfile.dockerignore').split('\n');
     const kept = ignored.filter((line) => line.startsWith('!')).map((line) => line.slice(1));
     const entries = new Set(readdirSync(ROOT));
@@ -198,7 +201,7 @@ describe('the image', () => {
     expect(last.indexOf('USER node')).toBeLessThan(last.indexOf('ENTRYPOINT'));
   });
 
-  it('is what the compose file runs, beside a database that is waited for', () => {
+  it('the compose file runs the image, and waits for the database', () => {
     const { postgres, migrate, server, runner } = compose.services;
     expect(postgres?.image).toMatch(/^postgres:\d+/);
     for (const service of [migrate, server, runner]) expect(service?.image).toBe('pawl');

@@ -1,4 +1,4 @@
-// Alerts and dashboards under deploy/ ask only for metrics that a server exposes, and every alert names a runbook that is there.
+// Alerts and dashboards under deploy/ use only metrics that a server exposes, and every alert names a runbook that exists.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -26,7 +26,7 @@ interface Dashboard {
   readonly panels: readonly { readonly targets: readonly { readonly expr: string }[] }[];
 }
 
-/** Names in an expression that are not functions, labels or words of the language. */
+/** Names in an expression that are not functions, labels or keywords. */
 function metricsIn(expr: string): string[] {
   const bare = expr.replaceAll(/\{[^}]*\}|\[[^\]]*\]|\bby \([^)]*\)|"[^"]*"/g, ' ');
   return [...bare.matchAll(/\b[a-z][a-z_]*_[a-z_]+\b(?! ?\()/g)].map(([name]) => name);
@@ -44,7 +44,7 @@ describe('deploy/prometheus', () => {
   const { groups } = parse(read('deploy/prometheus/rules.yaml')) as Rules;
   const rules = groups.flatMap((group) => group.rules);
 
-  it('asks for metrics that exist', () => {
+  it('every alert uses metrics that exist', () => {
     expect(rules.length).toBeGreaterThan(5);
     for (const { alert, expr } of rules) {
       const names = metricsIn(expr);
@@ -56,7 +56,7 @@ describe('deploy/prometheus', () => {
     }
   });
 
-  it('names a severity and a runbook that is there', () => {
+  it('every alert has a severity and a runbook that exists', () => {
     for (const { labels, annotations } of rules) {
       expect(labels.severity).toMatch(/^sev[0-3]$/);
       expect(existsSync(join(ROOT, annotations.runbook)), annotations.runbook).toBe(true);
@@ -65,7 +65,7 @@ describe('deploy/prometheus', () => {
 });
 
 describe('deploy/grafana', () => {
-  it.each(readdirSync(join(ROOT, 'deploy/grafana')))('%s asks for metrics that exist', (file) => {
+  it.each(readdirSync(join(ROOT, 'deploy/grafana')))('the Grafana dashboard %s uses metrics that exist', (file) => {
     const { panels } = JSON.parse(read(`deploy/grafana/${file}`)) as Dashboard;
     const names = panels.flatMap(({ targets }) => targets.flatMap(({ expr }) => metricsIn(expr)));
     expect(names.length).toBeGreaterThanOrEqual(panels.length);

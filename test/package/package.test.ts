@@ -1,5 +1,5 @@
-// The package as somebody gets it who installs it: packed, put into a node_modules of its own, and used from there by a program,
-// by a compiler and by the command line. Its dependencies are those that are here.
+// The package as a user gets it: packed, installed into a node_modules of its own, and used from there by a program, by a
+// compiler and by the command line. Its dependencies are the ones installed here.
 
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -69,40 +69,40 @@ export type Refusal = PawlApiError;
 `;
 
 describe('the installed package', () => {
-  it('runs a workflow from a program', async () => {
+  it('the installed package runs a workflow from a program', async () => {
     writeFileSync(join(folder, 'program.mjs'), PROGRAM);
     const { stdout } = await node('program.mjs');
     expect(JSON.parse(stdout)).toMatchObject({ status: 'Succeeded', outputs: { text: 'Hello Ada' } });
   });
 
-  it('has the types of the engine and of the client', async () => {
+  it('the installed package has the types of the engine and of the client', async () => {
     writeFileSync(join(folder, 'types.ts'), TYPES);
     const flags = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2024', '--types', 'node'];
     const tsc = join(ROOT, 'node_modules', '.bin', 'tsc');
     const failure = (await run(tsc, [...flags, 'types.ts'], { cwd: folder, env }).catch((error) => error)) as {
       readonly stdout: string;
     };
-    // One mistake was made on purpose: had the types not been found, everything would be any.
+    // One mistake is deliberate: if the types were not found, everything would be any.
     expect(failure.stdout.trim()).toMatch(/^types\.ts\(7,14\): error TS2322: Type 'number \| "not a number"'/);
-    // The only one: an optional peer that is not installed must not be needed by the types either.
+    // The only error: the types must not need an optional peer that is not installed either.
     expect(failure.stdout.match(/error TS/g)).toHaveLength(1);
   });
 
-  it('has nothing that publint complains about', async () => {
+  it('publint finds no problem in the package', async () => {
     const { messages } = await publint({ pkgDir: join(modules, 'pawl'), pack: false });
     expect(messages).toEqual([]);
   });
 
-  it('has types that every kind of resolution for ES modules finds (attw)', async () => {
+  it('every module resolution for ES modules finds the types of the package (attw)', async () => {
     const tarball = readFileSync(join(folder, `pawl-${packageJson.version}.tgz`));
     const analysis = await checkPackage(createPackageFromTarballData(new Uint8Array(tarball)));
     const { problems = [] } = analysis as { problems?: { kind: string; resolutionKind?: string }[] };
-    // The package is for Node 24, which knows `exports` and ES modules; the old resolution and `require` types are not for it.
+    // The package is for Node 24, which knows `exports` and ES modules. The old resolution and `require` types do not apply.
     const ours = problems.filter(({ resolutionKind }) => !['node10', 'node16-cjs'].includes(resolutionKind ?? ''));
     expect(ours).toEqual([]);
   });
 
-  it('has the command, with everything that it reads', async () => {
+  it('the installed package has the command and all files that the command reads', async () => {
     const pawl = (...args: string[]) => node(join(modules, 'pawl', 'bin', 'pawl'), ...args);
     expect((await pawl('--version')).stdout.trim()).toBe(packageJson.version);
     expect((await pawl('migrate', 'status')).stdout).toMatch(/0001 +engine +applied/);
@@ -130,13 +130,13 @@ describe('create-pawl', () => {
       'file:../p.tgz',
     ]);
     expect(stdout).toContain('npm test');
-    // As `npm install` leaves it: the packed Pawl, and its command in the path.
+    // As after `npm install`: the packed Pawl, with its command in the path.
     symlinkSync(modules, join(app, 'node_modules'));
     mkdirSync(bin);
     symlinkSync(join(modules, 'pawl', 'bin', 'pawl'), join(bin, 'pawl'));
   });
 
-  it('makes a project whose tests and types pass', async () => {
+  it('create-pawl makes a project whose tests and types pass', async () => {
     const project = JSON.parse(readFileSync(join(app, 'package.json'), 'utf8')) as { scripts: Record<string, string> };
     expect(project).toMatchObject({ name: 'my-app', dependencies: { pawl: 'file:../p.tgz' } });
     const tested = await run('sh', ['-c', project.scripts.test!], inApp);
@@ -145,7 +145,7 @@ describe('create-pawl', () => {
     expect((await run('sh', ['-c', project.scripts.check!], inApp)).stdout).toContain('all valid');
   });
 
-  it('makes a project that starts, and runs its workflow with its own action', async () => {
+  it('create-pawl makes a project that starts and runs its workflow with its own action', async () => {
     const { dev } = (JSON.parse(readFileSync(join(app, 'package.json'), 'utf8')) as { scripts: { dev: string } })
       .scripts;
     const [, ...args] = dev.split(' ');
@@ -162,7 +162,7 @@ describe('create-pawl', () => {
     expect(await exited).toEqual([0, null]);
   });
 
-  it('overwrites nothing, and is a package that publint accepts', async () => {
+  it('create-pawl overwrites nothing, and publint accepts its package', async () => {
     const again = run(process.execPath, [join(ROOT, 'create-pawl', 'index.js'), app]);
     await expect(again).rejects.toMatchObject({ code: 2, stderr: expect.stringContaining('is not empty') });
     const { messages } = await publint({ pkgDir: join(ROOT, 'create-pawl'), pack: false });

@@ -1,4 +1,4 @@
-// What comes from elsewhere: its licences, its install scripts, and the bill of materials that is published with the package.
+// What comes from third parties: licences, install scripts, and the bill of materials that is published with the package.
 
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
@@ -8,7 +8,7 @@ const read = (file: string): unknown => JSON.parse(readFileSync(new URL(`../../$
 const lock = read('package-lock.json') as LockFile;
 const { allowScripts } = read('package.json') as { allowScripts: Record<string, boolean> };
 
-/** Licences that let anybody use, change and pass on. Weak copyleft only where the package is used as it is. */
+/** Licences that let anybody use, change and pass on the package. Weak copyleft only where the package is used unchanged. */
 const ALLOWED = new Set([
   '0BSD',
   'Apache-2.0',
@@ -27,14 +27,14 @@ const ALLOWED = new Set([
   'Zlib',
 ]);
 
-/** Of `(MIT OR GPL-3.0)` one is enough, of `MIT AND ISC` both are needed. */
+/** For `(MIT OR GPL-3.0)` one allowed licence is enough; for `MIT AND ISC` both must be allowed. */
 const isAllowed = (licence: string): boolean =>
   licence
     .replaceAll(/[()]/g, '')
     .split(/ OR /i)
     .some((choice) => choice.split(/ AND /i).every((name) => ALLOWED.has(name.trim())));
 
-/** Said in their files, and not in the lock. */
+/** Licences that are in the files of the package, but not in the lock file. */
 const KNOWN: Readonly<Record<string, string>> = { unionfs: 'Unlicense' };
 
 it('every package has a licence that allows its use', () => {
@@ -44,13 +44,13 @@ it('every package has a licence that allows its use', () => {
   expect([...new Set(refused)]).toEqual([]);
 });
 
-it('no package runs a script when it is installed, unless package.json allows it', () => {
+it('no package runs an install script, unless package.json allows it', () => {
   const running = installedPackages(lock).filter(([, { hasInstallScript }]) => hasInstallScript === true);
   const unlisted = running.map(([name]) => name).filter((name) => allowScripts[name] === undefined);
   expect([...new Set(unlisted)]).toEqual([]);
 });
 
-it('the bill of materials names what is shipped, with its version and hash, and nothing of development', () => {
+it('the bill of materials lists the shipped packages with version and hash, and no development ones', () => {
   const { components } = billOfMaterials(lock) as {
     components: { name: string; version: string; purl: string; hashes?: { alg: string; content: string }[] }[];
   };

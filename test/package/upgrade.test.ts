@@ -1,5 +1,5 @@
-// A rolling upgrade: the program before the newest migration works on the schema of this one, beside processes of this one. The
-// former program comes from the history of this clone: the last release, or the state before the newest migration was added.
+// A rolling upgrade: the program from before the newest migration works on the new schema, beside processes of the new program.
+// The former program comes from the history of this clone: the last release, or the state before the newest migration was added.
 
 import { execFile, execFileSync, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
@@ -21,7 +21,7 @@ const git = (...args: string[]): string => {
   }
 };
 
-/** A commit that can be read here; empty: this is no clone with a history. */
+/** A commit that can be read here; empty: this is not a clone with a history. */
 function formerProgram(): string {
   const release = git('describe', '--tags', '--abbrev=0', '--match', 'v*');
   if (release !== '') return release;
@@ -49,7 +49,9 @@ describe.runIf(former !== '')('the program before the newest migration', () => {
     await database?.drop();
   });
 
-  it('runs executions on the schema of this one, and this one goes on with them', { timeout: 60_000 }, async () => {
+  it('the former program runs executions on the new schema, and the new program continues them', {
+    timeout: 60_000,
+  }, async () => {
     const door = await createPawl({ runner: false, database: { url: database.connectionString } });
     onTestFinished(() => door.close());
     await door.publish({
@@ -88,7 +90,7 @@ describe.runIf(former !== '')('the program before the newest migration', () => {
     await expect.poll(() => said, { timeout: 30_000 }).toContain('The runner is ready');
     const results = await Promise.all(started.map(({ executionId }) => door.result(executionId)));
     expect(results.map(({ outputs }) => outputs)).toEqual(words.map((word) => ({ said: word })));
-    // The other half of the upgrade: the former one stops, and a new one takes what it had begun.
+    // The other half of the upgrade: the former program stops, and a new one takes over its executions.
     runner.kill('SIGTERM');
     const newer = await createPawl({ database: { url: database.connectionString } });
     onTestFinished(() => newer.close());

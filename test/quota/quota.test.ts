@@ -1,4 +1,4 @@
-// Quotas of tenants through the API: what is refused, how, and that asking at once does not help.
+// Quotas of tenants through the API: what is refused and how, and that many requests at once do not get around a quota.
 
 import type { ServerResponse } from 'node:http';
 import pg from 'pg';
@@ -13,7 +13,7 @@ import { withClient } from '../support/database.ts';
 import { tenantOf } from './tenant.ts';
 
 const server = useServer();
-/** One whose memory is soon full. */
+/** A server whose memory is soon full. */
 const cramped = useServer({ engine: { maxResident: 40 } });
 const shop = useShop();
 const servers = testServers();
@@ -26,7 +26,7 @@ const many = <T>(count: number, one: (index: number) => Promise<T>): Promise<T[]
   Promise.all(Array.from({ length: count }, (_, index) => one(index)));
 
 describe('the quota of a tenant', () => {
-  it('is a preset, limits of its own, or both, and can be lifted', async () => {
+  it('a quota is a preset, limits of its own, or both, and can be lifted', async () => {
     const tenant = await tenantOf(server);
     expect(await tenant.setQuota({ preset: 'free' })).toEqual({
       tenantId: tenant.name,
@@ -55,13 +55,13 @@ describe('the quota of a tenant', () => {
     [{ limits: { workflows: -1 } }],
     [{ limits: { httpStepsAtOnce: 0 } }],
     [{ limits: { wrokflows: 3 } }],
-  ])('is not %j', async (body) => {
+  ])('an invalid quota is refused: %j', async (body) => {
     const tenant = await tenantOf(server);
     const reply = await tenant.put(`/api/v1/admin/tenants/${tenant.name}/quota`, body);
     expect([reply.status, (reply.body.error as JsonObject).code]).toEqual([400, 'REQUEST_INVALID']);
   });
 
-  it('is set by the platform alone; a tenant sees its own and nobody else’s (S1)', async () => {
+  it('only the platform sets a quota, and a tenant sees its own only (S1)', async () => {
     const { name } = await tenantOf(server);
     const path = `/api/v1/admin/tenants/${name}/quota`;
     const theirs = await tokenFor({ tenant: name, roles: ['Admin'] });
@@ -75,8 +75,8 @@ describe('the quota of a tenant', () => {
   });
 });
 
-describe('workflows', () => {
-  it('are as many as the quota says, also when all are created at once', async () => {
+describe('the number of workflows', () => {
+  it('a tenant creates no more workflows than its quota allows, even all at once', async () => {
     const tenant = await tenantOf(server);
     await tenant.setQuota({ preset: 'free' });
     const replies = await many(10, (index) => tenant.create(`w-${index}`, { a: call() }));
@@ -90,7 +90,7 @@ describe('workflows', () => {
     expect((await tenant.quota()).usage.workflows).toBe(3);
   });
 
-  it('leave room when they are deleted or archived, and need it to come back', async () => {
+  it('deleting or archiving a workflow frees its place, and reactivating needs a free place', async () => {
     const tenant = await tenantOf(server);
     await tenant.setQuota({ limits: { workflows: 1 } });
     await tenant.post('/api/v1/workflows', chain('first', echo('a')));
@@ -103,7 +103,7 @@ describe('workflows', () => {
     expect([back.status, (back.body.error as JsonObject).code]).toEqual([403, 'QUOTA_EXCEEDED']);
   });
 
-  it('have as many tasks as the quota says, in every format', async () => {
+  it('a workflow has no more tasks than the quota allows, in every format', async () => {
     const tenant = await tenantOf(server);
     await tenant.setQuota({ limits: { tasksPerWorkflow: 2 } });
     const two = { a: call(), b: call() };
@@ -125,7 +125,7 @@ describe('workflows', () => {
 describe('schedules', () => {
   const NIGHTLY = { trigger: 'cron', cron_expression: '0 3 * * *' };
 
-  it('are refused where the quota has none', async () => {
+  it('a schedule is refused where the quota allows none', async () => {
     const tenant = await tenantOf(server);
     await tenant.setQuota({ preset: 'free' });
     await tenant.create('plain', { a: call() });
@@ -141,7 +141,7 @@ describe('schedules', () => {
     expect((await tenant.create('nightly', { a: call() }, NIGHTLY)).status).toBe(201);
   });
 
-  it('that were there before start nothing, and the slot says why', async () => {
+  it('an existing schedule starts nothing under a quota without schedules, and the slot says why', async () => {
     const tenant = await tenantOf(server);
     await tenant.create('each-minute', { a: call() }, { trigger: 'cron', cron_expression: '* * * * *' });
     const [trigger] = (await tenant.get('/api/v1/triggers?workflowId=each-minute')).body.data as [{ id: string }];
@@ -167,7 +167,7 @@ describe('schedules', () => {
 });
 
 describe('concurrent runs', () => {
-  it('are as many as the quota says, also when all are triggered at once, and one may follow another', async () => {
+  it('a tenant has no more runs at once than its quota allows, and the end of one frees a place', async () => {
     const tenant = await tenantOf(server);
     await tenant.setQuota({ limits: { concurrentRuns: 3 } });
     await tenant.create('waits', WAIT);
@@ -187,7 +187,7 @@ describe('concurrent runs', () => {
     expect((await tenant.trigger('waits')).status).toBe(429);
   });
 
-  it('that were accepted before are answered the same when the quota is full', async () => {
+  it('a repeated trigger gets its accepted run even when the quota is full', async () => {
     const tenant = await tenantOf(server);
     await tenant.setQuota({ preset: 'free' });
     await tenant.create('waits', WAIT);
@@ -202,7 +202,7 @@ describe('concurrent runs', () => {
     expect((await tenant.trigger('waits')).status).toBe(429);
   });
 
-  it('that were live before the quota count against it', async () => {
+  it('runs that were live before the quota count against it', async () => {
     const tenant = await tenantOf(server);
     await tenant.create('waits', WAIT);
     expect(statuses(await many(2, () => tenant.trigger('waits')))).toEqual([201, 201]);
@@ -212,7 +212,7 @@ describe('concurrent runs', () => {
     expect((await tenant.trigger('waits')).status).toBe(201);
   });
 
-  it('that are taken up again after their end count again', async () => {
+  it('a run that is retried after its end counts again', async () => {
     const tenant = await tenantOf(server);
     await tenant.setQuota({ preset: 'free' });
     shop().answer('/recovers', 400, {});
@@ -231,7 +231,7 @@ describe('concurrent runs', () => {
     expect((await tenant.trigger('again')).status).toBe(429);
   });
 
-  it('count again also when the retry was accepted before the end and read after it', async () => {
+  it('a retried run also counts again when its retry was accepted before the end and read after it', async () => {
     const tenant = await tenantOf(server);
     await tenant.setQuota({ preset: 'free' });
     shop().answer('/crosses', 400, {});
@@ -255,7 +255,7 @@ describe('concurrent runs', () => {
     expect((await tenant.trigger('crossed')).status).toBe(429);
   });
 
-  it('of an application’s own transaction are refused like others, and leave the transaction usable', async () => {
+  it("a start in an application's own transaction is refused by the quota, and the transaction goes on", async () => {
     const tenant = await tenantOf(server);
     await tenant.setQuota({ preset: 'free' });
     await tenant.create('waits', WAIT);
@@ -273,7 +273,7 @@ describe('concurrent runs', () => {
 });
 
 describe('executions of a month', () => {
-  it('are HTTP steps, whatever their number of tries; when they are used up, nothing starts until the next', async () => {
+  it('HTTP steps count once whatever their attempts, and at the limit nothing starts until next month', async () => {
     const tenant = await tenantOf(server);
     let calls = 0;
     const url = await servers.http((_request, response) => {
@@ -304,7 +304,7 @@ describe('executions of a month', () => {
 });
 
 describe('HTTP steps at once', () => {
-  it('are as many as the quota says; the rest take turns, and other tenants do not wait', async () => {
+  it('a tenant makes no more HTTP calls at once than its quota allows, and other tenants do not wait', async () => {
     const [small, other] = [await tenantOf(server), await tenantOf(server)];
     await small.setQuota({ preset: 'pro' });
     const held: ServerResponse[] = [];
@@ -335,7 +335,7 @@ describe('HTTP steps at once', () => {
     expect(highest).toBe(5);
   });
 
-  it('that wait for their turn leave room for other tenants, however many runs wait with them', async () => {
+  it('HTTP steps that wait for their turn leave room for other tenants', async () => {
     const [small, other] = [await tenantOf(cramped), await tenantOf(cramped)];
     await small.setQuota({ limits: { httpStepsAtOnce: 2 } });
     const held: ServerResponse[] = [];

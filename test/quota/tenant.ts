@@ -1,4 +1,4 @@
-// A tenant of its own for each test, with a quota, and what it asks of the server.
+// A separate tenant for each test, with a quota, and the requests that the tenant makes.
 
 import type { JsonObject } from '../../src/core/json/json.ts';
 import type { QuotaJson, QuotaRequest } from '../../src/protocol/quota.ts';
@@ -9,14 +9,14 @@ export interface Tenant {
   get(path: string): Promise<Reply>;
   post(path: string, body?: unknown, headers?: Record<string, string>): Promise<Reply>;
   put(path: string, body: unknown): Promise<Reply>;
-  /** A pipeline of these tasks. */
+  /** Creates a pipeline with these tasks. */
   create(name: string, tasks: JsonObject, rest?: JsonObject): Promise<Reply>;
   trigger(name: string, headers?: Record<string, string>): Promise<Reply>;
   setQuota(request: QuotaRequest): Promise<QuotaJson>;
   quota(): Promise<QuotaJson>;
-  /** Asks for the quota until it is so. */
+  /** Reads the quota until the condition holds. */
   quotaWhen(isSo: (quota: QuotaJson) => boolean): Promise<QuotaJson>;
-  /** Asks for a run until it has ended. */
+  /** Reads a run until it has ended. */
   ended(name: string, run: Reply): Promise<JsonObject>;
 }
 

@@ -1,4 +1,4 @@
-// The builders: what they build is the JSON that one would have written by hand, and TypeScript knows what can be referred to.
+// The builders: they build the same JSON that one would write by hand, and TypeScript knows what can be referred to.
 
 import { readFileSync } from 'node:fs';
 import { describe, expect, expectTypeOf, it } from 'vitest';
@@ -42,7 +42,7 @@ describe('workflow()', () => {
     .outputs(({ data }) => ({ amount: data['charge-card'].amount }))
     .build();
 
-  it('builds the definition that one would have written', () => {
+  it('workflow() builds the definition that one would write by hand', () => {
     expect(built).toEqual({
       id: 'order',
       displayName: 'Order',
@@ -79,7 +79,7 @@ describe('workflow()', () => {
     expect(compileDefinition(built as unknown as Json)).toMatchObject({ ok: true });
   });
 
-  it('knows what a node can refer to, and its type', () => {
+  it('workflow() knows the types that a node can refer to', () => {
     order().node('next', {
       action: 'core.echo',
       after: 'charge-card',
@@ -96,18 +96,18 @@ describe('workflow()', () => {
     expectTypeOf<After>().toEqualTypeOf<'charge-card'>();
   });
 
-  it('leaves what it was built from as it was', () => {
+  it('workflow() does not change the builder that it extends', () => {
     const base = order();
     base.node('more', { action: 'core.echo', after: 'charge-card' });
     expect(base.build().nodes).toEqual([expect.not.objectContaining({ edges: expect.anything() })]);
   });
 
-  it('refuses a node that nothing leads to, and a workflow of none', () => {
+  it('workflow() refuses a node that nothing leads to, and a workflow without nodes', () => {
     expect(() => order().node('lost', { action: 'core.echo' })).toThrow('"lost" would never run');
     expect(() => workflow({ id: 'empty', displayName: 'Empty' }).build()).toThrow('has no nodes');
   });
 
-  it('starts another workflow', () => {
+  it('workflow() adds a subworkflow, and later nodes read its outputs', () => {
     const { nodes } = order()
       .subworkflow('child', {
         workflowId: 'ship',
@@ -127,7 +127,7 @@ describe('workflow()', () => {
 });
 
 describe('pipeline()', () => {
-  it('builds the checkout pipeline', () => {
+  it('pipeline() builds the checkout pipeline', () => {
     const app = 'https://myapp.com/api';
     const built = pipeline({ name: 'checkout-flow', trigger: 'api', waits: ['payment-result'] })
       .trigger<{ amount: number; order_id: string }>()
@@ -163,7 +163,7 @@ describe('pipeline()', () => {
     expect(compileDefinition(built as unknown as Json)).toMatchObject({ ok: true });
   });
 
-  it('builds a pipeline with sleeps', () => {
+  it('pipeline() builds a pipeline with sleeps', () => {
     const built = pipeline({ name: 'nap' })
       .sleep('nap', '13d')
       .sleep('again', 5, { needs: ['nap'] })
@@ -171,7 +171,7 @@ describe('pipeline()', () => {
     expect(built).toEqual({ name: 'nap', tasks: { nap: { sleep: '13d' }, again: { needs: ['nap'], sleep: 5 } } });
   });
 
-  it('knows the tasks and the waits', () => {
+  it('pipeline() knows the types of tasks and waits', () => {
     pipeline({ name: 'p', waits: ['paid'] })
       .http('a', { url: 'https://a.example' }, { answers: shape<{ id: string }>() })
       .http('b', ({ tasks, wait }) => {
@@ -183,7 +183,7 @@ describe('pipeline()', () => {
   });
 });
 
-/** Without the differences that mean nothing: spaces inside braces, and which quotes. */
+/** Removes differences without a meaning: spaces inside braces, and the kind of quotes. */
 const alike = (definition: unknown): unknown =>
   JSON.parse(JSON.stringify(definition), (_key, value: unknown) =>
     typeof value === 'string' ? value.replaceAll(/(?<=\{\{)\s+|\s+(?=\}\})/g, '').replaceAll('"', "'") : value,

@@ -1,4 +1,4 @@
-// The client against a real server: every namespace, errors, and what happens when the network is bad.
+// The client against a real server: every namespace, errors, and a bad network.
 
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { ClientOptions } from '../../src/sdk/client.ts';
@@ -38,7 +38,7 @@ async function publish(id: string, definition = echo(id)): Promise<void> {
   await client.workflows.publish(id);
 }
 
-/** At work until somebody stops it. */
+/** A workflow that works until it is stopped. */
 const slow = (id: string) =>
   workflow({ id, displayName: id })
     .node('wait', { action: 'core.delay', parameters: { durationMs: 3_600_000 } })
@@ -54,7 +54,7 @@ const refusalOf = (work: Promise<unknown>): Promise<PawlApiError> =>
   );
 
 describe('graph workflows', () => {
-  it('go from draft to version to execution to the end', async () => {
+  it('the client takes a graph from draft to version to execution to its end', async () => {
     const draft = await client.workflows.create(echo('greet'));
     expect(draft).toMatchObject({ id: 'greet', status: 'Draft', hasDraft: true });
     expect(await client.workflows.publish('greet')).toMatchObject({ version: 1, status: 'Active' });
@@ -69,7 +69,7 @@ describe('graph workflows', () => {
     expect(await client.executions.hierarchy(executionId)).toMatchObject({ executionId, children: [] });
   });
 
-  it('have drafts, versions and an archive', async () => {
+  it('the client opens drafts, lists versions, archives and reactivates a graph', async () => {
     await publish('life');
     expect(await client.workflows.openDraft('life')).toMatchObject({ hasDraft: true });
     await client.workflows.create({ ...echo('life'), displayName: 'Life' });
@@ -86,7 +86,7 @@ describe('graph workflows', () => {
     expect(await client.workflows.get('life', { version: 1 })).toMatchObject({ definition: { displayName: 'life' } });
   });
 
-  it('are listed page by page', async () => {
+  it('the client lists workflows page by page', async () => {
     for (const id of ['page-a', 'page-b', 'page-c']) await client.workflows.create(echo(id));
     const ids: string[] = [];
     const pages = everyItem((cursor) => client.workflows.list({ search: 'page-', limit: 2, cursor }));
@@ -106,7 +106,7 @@ describe('pipelines', () => {
       .waitForWebhook('paid', { needs: ['open'], timeout: '1h' })
       .build();
 
-  it('are live at once, run, call back, and are replaced and deleted', async () => {
+  it('the client creates, runs, replaces and deletes a pipeline', async () => {
     const created = await client.workflows.create(orders());
     expect(created).toMatchObject({ name: 'sdk-orders', task_count: 2, enabled: true });
     const { run_id: runId } = await client.workflows.trigger('sdk-orders', { id: 5 });
@@ -127,7 +127,7 @@ describe('pipelines', () => {
     expect((await refusalOf(client.workflows.get('sdk-orders'))).status).toBe(404);
   });
 
-  it('are triggered once for one idempotency key, and cancelled', async () => {
+  it('the client triggers a pipeline once per idempotency key, and cancels the run', async () => {
     await client.workflows.create(pipeline({ name: 'sdk-nap' }).sleep('nap', '1h').build());
     const first = await client.workflows.trigger('sdk-nap', {}, { idempotencyKey: 'once' });
     const again = await client.workflows.trigger('sdk-nap', {}, { idempotencyKey: 'once' });
@@ -138,7 +138,7 @@ describe('pipelines', () => {
 });
 
 describe('executions', () => {
-  it('tell what happens from the first event to the last', async () => {
+  it('the client reads events from the first to the last', async () => {
     await publish('told');
     const { executionId } = await client.executions.execute('told', { trigger: { x: 1 } });
     const types: string[] = [];
@@ -147,7 +147,7 @@ describe('executions', () => {
     expect((await client.executions.eventPage(executionId)).data.map(({ type }) => type)).toEqual(types);
   });
 
-  it('lose no event and repeat none when the connection breaks', async () => {
+  it('the client loses and repeats no event when the connection breaks', async () => {
     await publish('broken');
     const { executionId } = await client.executions.execute('broken', { trigger: { x: 1 } });
     await client.executions.waitFor(executionId);
@@ -164,7 +164,7 @@ describe('executions', () => {
     expect(seen).toEqual(all.map(({ seq }) => seq));
   });
 
-  it('are paused, resumed, cancelled and found', async () => {
+  it('the client pauses, resumes, cancels and finds an execution', async () => {
     await publish('slow', slow('slow'));
     const { executionId } = await client.executions.execute('slow');
     const signalId = crypto.randomUUID();
@@ -182,7 +182,7 @@ describe('executions', () => {
     expect((await client.executions.waitFor(executionId)).status).toBe('Cancelled');
   });
 
-  it('of definitions that a program publishes whenever it starts', async () => {
+  it('the client publishes a definition of any format again without a new version', async () => {
     const typed = workflow({ id: 'typed', displayName: 'typed' })
       .trigger<{ name: string }>()
       .node('greet', {
@@ -212,7 +212,7 @@ describe('executions', () => {
     expect(await client.executions.waitFor(executionId)).toMatchObject({ outputs: { text: 'Ada', id: executionId } });
   });
 
-  it('that failed are run again', async () => {
+  it('the client retries a failed execution', async () => {
     const failing = workflow({ id: 'failing', displayName: 'failing' })
       .node('fail', { action: 'core.fail', parameters: { message: 'no' }, policies: { retry: { maxAttempts: 1 } } })
       .build();
@@ -222,7 +222,7 @@ describe('executions', () => {
     expect(await client.executions.retry(executionId)).toEqual({ executionId, nodes: ['fail'] });
   });
 
-  it('are waited for no longer than the caller wants', async () => {
+  it('the client stops waiting for an execution when the caller aborts', async () => {
     await publish('endless', slow('endless'));
     const { executionId } = await client.executions.execute('endless');
     const giveUp = new AbortController();
@@ -232,21 +232,21 @@ describe('executions', () => {
   });
 });
 
-describe('what the server refuses', () => {
-  it('is an error with everything that the answer said', async () => {
+describe('refusals of the server', () => {
+  it('a refusal becomes an error with everything that the answer said', async () => {
     const refusal = await refusalOf(client.workflows.create({ ...echo('BAD ID'), id: 'BAD ID' }));
     expect(refusal).toMatchObject({ code: 'WFENG005', status: 400, correlationId: expect.any(String) });
     expect(refusal.details).toEqual(expect.arrayContaining([expect.objectContaining({ path: '/id' })]));
   });
 
-  it('is told apart from what is not Pawl', async () => {
+  it('an answer that is not from Pawl becomes an error of its own', async () => {
     const elsewhere = createClient({ url: shop().url });
     shop().answer('/api/v1/workflows', 404, 'nothing here');
     expect(await refusalOf(elsewhere.workflows.list())).toMatchObject({ code: 'NOT_PAWL', status: 404 });
     expect(() => createClient({ url: 'localhost' })).toThrow('is not a URL');
   });
 
-  it('is 401 without a token; a token may be asked for each time', async () => {
+  it('the client gets 401 without a token, and can fetch a token for each request', async () => {
     expect((await refusalOf(createClient({ url: server.url }).workflows.list())).status).toBe(401);
     let asked = 0;
     const fresh = connect({ token: () => Promise.resolve(++asked > 0 ? token : '') });
@@ -257,7 +257,7 @@ describe('what the server refuses', () => {
 });
 
 describe('a bad network', () => {
-  /** The request arrives; the first `lost` answers do not. */
+  /** Every request arrives, but the first `lost` answers do not. */
   function losing(lost: number) {
     const sent: string[] = [];
     const lossy: typeof fetch = async (url, init) => {
@@ -269,7 +269,7 @@ describe('a bad network', () => {
     return { sent, client: connect({ fetch: lossy }) };
   }
 
-  it('starts one execution, however often the answer is lost', async () => {
+  it('the client starts one execution, however often the answer is lost', async () => {
     await publish('once');
     const { sent, client: lossy } = losing(2);
     const { executionId } = await lossy.workflows.execute('once', { trigger: { x: 1 } });
@@ -278,26 +278,26 @@ describe('a bad network', () => {
     expect(found.data.map((one) => one.executionId)).toEqual([executionId]);
   });
 
-  it('is told with the address and the reason', async () => {
+  it('the error of a failed request names the address and the reason', async () => {
     const nowhere = connect({ url: 'http://127.0.0.1:9', retries: 0 });
     await expect(nowhere.workflows.list()).rejects.toThrow(
       /^the request to http:\/\/127\.0\.0\.1:9 failed: fetch failed \(.+\)$/,
     );
   });
 
-  it('repeats nothing that is not known to be safe', async () => {
+  it('the client does not repeat a request that may be unsafe to repeat', async () => {
     const { sent, client: lossy } = losing(1);
     await expect(lossy.workflows.create(echo('unsure'))).rejects.toThrow('fetch failed');
     expect(sent).toEqual(['POST']);
   });
 
-  it('is given up on after the tries that were wanted', async () => {
+  it('the client gives up after its retries', async () => {
     const { sent, client: lossy } = losing(100);
     await expect(lossy.workflows.list()).rejects.toThrow('fetch failed');
     expect(sent).toHaveLength(4);
   });
 
-  it('does not wait for a month', async () => {
+  it('the client does not wait for a quota that resets next month', async () => {
     const tenant = 'sdk-limited';
     const limited = connect({ token: await tokenFor({ tenant }) });
     await client.admin.setQuota(tenant, { limits: { executionsPerMonth: 0 } });
@@ -310,7 +310,7 @@ describe('a bad network', () => {
 });
 
 describe('triggers', () => {
-  it('are created, fired by a signed webhook and by hand, and say what became of it', async () => {
+  it('the client creates a trigger, fires it by webhook and by hand, and reads its firings', async () => {
     await publish('hooked');
     const created = await client.triggers.create({
       workflowId: 'hooked',
@@ -336,7 +336,7 @@ describe('triggers', () => {
     expect((await client.triggers.list({ workflowId: 'hooked' })).data).toEqual([]);
   });
 
-  it('wait for events', async () => {
+  it('the client publishes an event once for an event trigger', async () => {
     await publish('listening');
     await client.triggers.create({
       workflowId: 'listening',
@@ -351,8 +351,8 @@ describe('triggers', () => {
   });
 });
 
-describe('the catalog, plans and the rest', () => {
-  it('are there', async () => {
+describe('the catalog, plans and admin routes', () => {
+  it('the client reads the catalog, runners, dead letters and debug information', async () => {
     expect((await client.catalog.connectors()).data.map(({ id }) => id)).toContain('http');
     expect(await client.catalog.connector('core')).toMatchObject({ isEnabled: true });
     expect((await client.catalog.connectorActions('core')).data.map(({ id }) => id)).toContain('core.echo');
@@ -367,7 +367,7 @@ describe('the catalog, plans and the rest', () => {
   });
 });
 
-/** Breaks off after so many events. */
+/** Breaks the stream off after `count` events. */
 function afterEvents(body: ReadableStream<Uint8Array>, count: number): ReadableStream<Uint8Array> {
   let left = count;
   const decoder = new TextDecoder();

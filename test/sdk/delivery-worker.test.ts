@@ -1,5 +1,5 @@
-// Two workers of one pull consumer with slow handlers, and a server that restarts under a worker: nothing is handled twice, nothing is
-// left (I19).
+// Two workers of one pull consumer with slow handlers, and a server that restarts under a worker: no message is handled twice,
+// and none is left (I19).
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createPawl, type Pawl } from '../../src/main.ts';
@@ -20,7 +20,7 @@ const open = () =>
     auth: { allowLooseAuth: true },
     engine: { pollMs: 20 },
     monitor: { intervalMs: 20 },
-    // What nobody confirms, or says to be at work on, goes to somebody else soon.
+    // A message that nobody confirms or works on soon goes to another worker.
     delivery: { deliveredAfterMs: 400, processedAfterMs: 400 },
   });
 
@@ -52,7 +52,7 @@ async function runs(count: number): Promise<Set<string>> {
 }
 
 describe('workers of one consumer', () => {
-  it('with slow handlers share the messages, and no message is handled twice', async () => {
+  it('workers with slow handlers share the messages, and no message is handled twice', async () => {
     await consumerOf('shared');
     const wanted = await runs(8);
     const handled: string[] = [];
@@ -69,7 +69,7 @@ describe('workers of one consumer', () => {
       );
     const workers = [work(), work()];
     await expect.poll(() => handled.length).toBe(4);
-    // Longer than both delays after which a message that nobody holds is handed out again.
+    // Longer than both delays after which a message without a holder is handed out again.
     const firstDue = await dueAt('shared');
     await expect.poll(() => dueAt('shared').then((due) => due - firstDue > 1_000)).toBe(true);
     expect(handled).toHaveLength(4);
@@ -80,7 +80,7 @@ describe('workers of one consumer', () => {
     await Promise.all(workers);
   });
 
-  it('go on when the server comes back, with what was finished meanwhile', async () => {
+  it('a worker goes on after a server restart and acknowledges what it finished meanwhile', async () => {
     await consumerOf('patient');
     const handled: string[] = [];
     const stop = new AbortController();
@@ -100,7 +100,7 @@ describe('workers of one consumer', () => {
     const first = await runs(1);
     await expect.poll(() => handled.length).toBe(1);
     await pawl.close();
-    // Its answer finds nobody, and is given again until somebody is there.
+    // The worker's acknowledgement finds no server, and is repeated until a server is there.
     away.resolve();
     pawl = await open();
     const second = await runs(1);

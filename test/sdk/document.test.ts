@@ -1,4 +1,4 @@
-// The program that docs/sdk.md is made of, run by Node as a reader would run it.
+// The program in docs/sdk.md, run by Node as a reader would run it.
 
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ const shop = useShop();
 const page = readFileSync(new URL('../../docs/sdk.md', import.meta.url), 'utf8');
 const client = new URL('../../src/sdk/client.ts', import.meta.url).href;
 
-it('runs, and prints what it says', async () => {
+it('the program in docs/sdk.md runs and prints what the page says', async () => {
   const blocks = [...page.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code]) => code!);
   expect(blocks.length).toBeGreaterThan(6);
   const folder = mkdtempSync(join(tmpdir(), 'pawl-sdk-'));

@@ -1,5 +1,5 @@
-// Every route of the API has a method in the client: each method below is called once, and what it asks for is compared with
-// the OpenAPI document of a real server. A new route needs a method in src/sdk and a line here.
+// Every route of the API has a method in the client. Each method below is called once, and its request is compared with the
+// OpenAPI document of a real server. A new route needs a method in src/sdk and a line here.
 
 import { expect, it } from 'vitest';
 import { createClient, type PawlClient } from '../../src/sdk/client.ts';
@@ -7,13 +7,16 @@ import { useServer } from '../server/api-server.ts';
 
 const server = useServer();
 
-/** For people, in a browser. */
+/** Pages for people, in a browser. */
 const PAGES = ['GET /', 'GET /docs'];
 
-/** For agents, by the client of their protocol. */
+/** Routes for agents, which use the client of their own protocol. */
 const OF_AGENTS = ['POST /mcp'];
 
-/** For providers of webhooks, who need no client of ours: beside `POST /api/v1/triggers/{id}`, and with the question of Meta. */
+/**
+ * Routes for webhook providers, which need no client of ours: in addition to `POST /api/v1/triggers/{id}`, and for the
+ * challenge of Meta.
+ */
 const OF_PROVIDERS = ['GET /oauth/callback', 'GET /api/v1/webhooks/{triggerId}', 'POST /api/v1/webhooks/{triggerId}'];
 
 /** Stands for any part of a path. */
@@ -179,7 +182,7 @@ const CALLS: readonly ((client: PawlClient) => Promise<unknown>)[] = [
 
 const TEMPLATE = { displayName: P, description: P, category: P, definition: {}, configSchema: {} };
 
-/** What a call asks for, as `METHOD /path`. */
+/** The request that a call sends, as `METHOD /path`. */
 async function askedBy(call: (client: PawlClient) => Promise<unknown>): Promise<string> {
   const asked: string[] = [];
   const record: typeof fetch = async (input, init) => {
@@ -191,7 +194,7 @@ async function askedBy(call: (client: PawlClient) => Promise<unknown>): Promise<
   return asked[0]!;
 }
 
-it('has a method, and no method asks for what is not there', async () => {
+it('every route has a method in the client, and every method asks for an existing route', async () => {
   const { body } = await server.get('/api/v1/openapi.json', { token: null });
   const paths = body.paths as Record<string, Record<string, unknown>>;
   const routes = Object.entries(paths).flatMap(([path, methods]) =>
@@ -212,6 +215,6 @@ it('has a method, and no method asks for what is not there', async () => {
 
 const patternOf = (route: string): RegExp => new RegExp(`^${route.replaceAll(/\{[^}]+\}/g, '[^/]+')}$`);
 
-/** A word beats a parameter in the same place, as in every router. */
+/** A fixed word wins over a parameter in the same place, as in every router. */
 const mostSpecific = (routes: readonly string[]): string =>
   routes.toSorted((a, b) => a.split('{').length - b.split('{').length)[0]!;

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 
 describe('templates', () => {
-  it('of documents are kept in versions, and rendered', async () => {
+  it('the client stores documents in versions and renders them', async () => {
     const { documents } = client;
     expect(await documents.putSet('briefs', { displayName: 'Briefs', team: 'web' })).toMatchObject({ id: 'briefs' });
     const content = { displayName: 'Hello', fields: [{ key: 'name' }] };
@@ -29,7 +29,7 @@ describe('templates', () => {
     expect((await documents.sets({ team: 'web' })).data).toMatchObject([await documents.set('briefs')]);
   });
 
-  it('of workflows make drafts', async () => {
+  it('the client creates a workflow template, and instantiating it makes a draft', async () => {
     const { workflowTemplates } = client;
     const node = { id: 'say', actionType: 'core.echo', parameters: { to: '{{ config.channel }}' } };
     const definition = { id: 'x', displayName: 'X', startNode: 'say', nodes: [node] };
@@ -48,7 +48,7 @@ describe('templates', () => {
 });
 
 describe('the installation', () => {
-  it('says how it is, what it is and who did what', async () => {
+  it('the client reads health, metrics, schemas and the audit log', async () => {
     const { system, admin } = client;
     expect(await system.live()).toEqual({ status: 'ok' });
     expect(await system.ready()).toMatchObject({ status: 'ready' });

@@ -20,7 +20,7 @@ const start = () =>
     .node('reserve', { action: 'core.echo', outputs: shape<{ lock: string }>() });
 
 describe('workflow()', () => {
-  it('runs an action for each item, whose type it knows', () => {
+  it('workflow() runs an action for each item, and knows the type of the item', () => {
     const built = start()
       .forEach('ship', {
         after: 'reserve',
@@ -53,7 +53,7 @@ describe('workflow()', () => {
     compiles(built);
   });
 
-  it('runs a body for each item: its nodes read the item, each other and what came before', () => {
+  it('workflow() runs a body for each item, whose nodes read the item, each other and earlier nodes', () => {
     const built = start()
       .forEach('lines', {
         after: 'reserve',
@@ -85,7 +85,7 @@ describe('workflow()', () => {
     ).toThrow('has no nodes');
   });
 
-  it('repeats, with the types of `previous` and `output`, and starts a child for each item', () => {
+  it('workflow() builds repeats with typed `previous` and `output`, and a child for each item', () => {
     const built = start()
       .repeat('pages', {
         after: 'reserve',
@@ -121,7 +121,7 @@ describe('workflow()', () => {
     compiles(built);
   });
 
-  it('waits for the first of several things, ends early, undoes and cleans up', () => {
+  it('workflow() builds waits for the first of several things, early ends, undo and cleanup', () => {
     const built = start()
       .compensation('release', {
         of: 'reserve',
@@ -158,7 +158,7 @@ describe('workflow()', () => {
 });
 
 describe('pipeline()', () => {
-  it('loops over items and pages, with their types', () => {
+  it('pipeline() loops over items and pages, with their types', () => {
     const built = pipeline({ name: 'lines' })
       .trigger<Order>()
       .forEach('ship', {
@@ -187,7 +187,7 @@ describe('pipeline()', () => {
     compiles(built);
   });
 
-  it('waits, races, ends, undoes and cleans up', () => {
+  it('pipeline() builds waits, races, ends, undo and cleanup', () => {
     const built = pipeline({ name: 'saga', waits: ['decision'] })
       .trigger<Order>()
       .http(

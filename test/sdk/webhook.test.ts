@@ -16,8 +16,8 @@ function signed(secret = SECRET, at = new Date(), body = BODY): Record<string, s
   };
 }
 
-describe('verifying', () => {
-  it('accepts what the reference implementation signed, from any kind of headers', async () => {
+describe('verifying a webhook', () => {
+  it('verifying accepts a webhook of the reference implementation, from any kind of headers', async () => {
     const headers = signed();
     for (const given of [headers, new Headers(headers)]) {
       const { id, payload } = await verifyWebhook<{ order: number }>(BODY, given, SECRET);
@@ -25,7 +25,7 @@ describe('verifying', () => {
     }
   });
 
-  it('accepts either secret while one is rotated, and either of two signatures', async () => {
+  it('verifying accepts either secret during a rotation, and either of two signatures', async () => {
     await expect(verifyWebhook(BODY, signed(OTHER), [SECRET, OTHER])).resolves.toMatchObject({ id: 'msg_1' });
     const both = `${signed(OTHER)['webhook-signature']} ${signed(SECRET)['webhook-signature']}`;
     await expect(verifyWebhook(BODY, { ...signed(), 'webhook-signature': both }, SECRET)).resolves.toBeDefined();
@@ -41,19 +41,19 @@ describe('verifying', () => {
     ['a message of the future', BODY, signed(SECRET, new Date(Date.now() + 302_000)), 'more than 300 seconds off'],
     ['a time that is none', BODY, { ...signed(), 'webhook-timestamp': 'soon' }, 'seconds off'],
     ['no signature', BODY, { ...signed(), 'webhook-signature': undefined }, 'webhook-signature is missing'],
-  ])('refuses %s', async (_what, body, headers, why) => {
+  ])('verifying refuses %s', async (_what, body, headers, why) => {
     const refusal = verifyWebhook(body, headers, SECRET);
     await expect(refusal).rejects.toThrow(WebhookVerificationError);
     await expect(refusal).rejects.toThrow(why);
   });
 
-  it('says when the secret is none', async () => {
+  it('verifying with an invalid secret fails with the expected format', async () => {
     await expect(verifyWebhook(BODY, signed(), 'whsec_***')).rejects.toThrow('whsec_ and base64');
   });
 });
 
-describe('signing', () => {
-  it('is accepted by the reference implementation', async () => {
+describe('signing a webhook', () => {
+  it('a signed webhook is accepted by the reference implementation', async () => {
     const headers = await signWebhook(BODY, SECRET, { id: 'msg_9' });
     expect(new Webhook(SECRET).verify(BODY, headers)).toEqual({ order: 7, name: 'Ærø ☃' });
   });

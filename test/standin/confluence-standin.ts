@@ -1,5 +1,5 @@
-// Confluence's REST APIs as far as the connector uses them: Data Center (/rest/api, spaces by key) and Cloud (/api/v2,
-// spaces by id) over the same pages. Both refuse what the real ones refuse: a taken title, a version that is not the next.
+// Confluence's REST APIs as far as the connector uses them: Data Center (/rest/api, spaces by key) and Cloud (/api/v2, spaces by
+// id) over the same pages. Both refuse what the real ones refuse: a title that is taken, and a version that is not the next.
 
 import { type HttpStandin, httpStandin, type StandinAnswer, type StandinRequest } from './http-standin.ts';
 
@@ -21,17 +21,17 @@ export interface ConfluenceStandin extends HttpStandin {
 
 export interface ConfluenceStandinOptions {
   readonly token: string;
-  /** Keys. */
+  /** The keys of the spaces. */
   readonly spaces: readonly string[];
 }
 
-/** Whose token it is. */
+/** The user that the token belongs to. */
 export const CONFLUENCE_USER = 'user-pawl';
 
 export async function confluenceStandin({ token, spaces }: ConfluenceStandinOptions): Promise<ConfluenceStandin> {
   const pages: WikiPage[] = [];
   let lastId = 123_455;
-  // Never used twice, also after a test has taken the pages away.
+  // An id is never used twice, even after a test has removed the pages.
   const nextId = () => {
     lastId += 1;
     return String(lastId);
@@ -107,7 +107,7 @@ function dataCenterView(page: WikiPage, expand: string) {
   };
 }
 
-/** A list says its base once. */
+/** A list states its base once. */
 function withoutBase<View extends { _links: { webui: string } }>(view: View) {
   return { ...view, _links: { webui: view._links.webui } };
 }

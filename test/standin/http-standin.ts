@@ -1,5 +1,5 @@
-// What the stand-ins for HTTP APIs share: a real server on the loopback address that keeps every request, and faults that
-// a test asks for in advance. A fault is used up by the next request that it matches.
+// What the stand-ins for HTTP APIs share: a real server on the loopback address that keeps every request, and faults that a test
+// requests in advance. The next request that matches a fault uses it up.
 
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -20,11 +20,11 @@ export interface StandinAnswer {
 
 type Fault = { readonly matching?: string } & (
   | { readonly kind: 'answer'; readonly answer: StandinAnswer }
-  /** The work is done and the connection closed: the client cannot know. */
+  /** The work is done and the connection is closed: the client cannot know the outcome. */
   | { readonly kind: 'loseAnswer' }
-  /** The work is done and nothing is answered; `done` is told, so that the client can be killed at that very point. */
+  /** The work is done and nothing is answered; `done` is called, so that the client can be killed at that very point. */
   | { readonly kind: 'withhold'; readonly done: () => void }
-  /** No answer until the client goes away. */
+  /** No answer until the client disconnects. */
   | { readonly kind: 'hang' }
 );
 
@@ -34,9 +34,9 @@ export interface HttpStandin {
   readonly requests: StandinRequest[];
   /** `matching`: a part of the path or the body. */
   inject(...faults: Fault[]): void;
-  /** Resolves when the next request has come in, whatever becomes of it. */
+  /** Resolves when the next request has come in, whatever happens to it. */
   nextRequest(): Promise<StandinRequest>;
-  /** Resolves when a client has gone away from a hanging request. */
+  /** Resolves when a client has disconnected from a hanging request. */
   readonly abandoned: Promise<void>;
   close(): Promise<void>;
 }
@@ -100,7 +100,7 @@ function send(response: ServerResponse, { status, headers = {}, body }: StandinA
   response.writeHead(status, { ...type, ...headers }).end(isText ? body : JSON.stringify(body));
 }
 
-/** The first headers that are not as they must be, or null. */
+/** The first header that does not match, or null. */
 export function headerProblem({ headers }: StandinRequest, expected: Readonly<Record<string, RegExp>>): string | null {
   for (const [name, pattern] of Object.entries(expected)) {
     const value = headers[name];

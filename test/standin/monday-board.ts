@@ -1,5 +1,5 @@
-// The state of Monday's stand-in: boards with columns and items, and what queries and mutations do to them. Column values
-// are kept as the text that Monday shows.
+// The state of the Monday stand-in: boards with columns and items, and the effects of queries and mutations. Column values are
+// kept as the text that Monday shows.
 
 import { GraphQLError } from 'graphql';
 
@@ -7,7 +7,7 @@ interface StandinColumn {
   readonly id: string;
   readonly title: string;
   readonly type: string;
-  /** Of a status column, by index. */
+  /** The labels of a status column, by index. */
   readonly labels?: Record<string, string>;
 }
 

@@ -20,18 +20,18 @@ export interface MondayStandin extends HttpStandin {
 export interface MondayStandinOptions {
   readonly token: string;
   readonly boards: readonly StandinBoard[];
-  /** Pages hold no more than this, whatever is asked for. */
+  /** No page holds more items, whatever the query asks for. */
   readonly pageItems?: number;
 }
 
-/** Whose token it is. */
+/** The user that the token belongs to. */
 export const MONDAY_USER = '7001';
 
 export async function mondayStandin({ token, boards, pageItems = 500 }: MondayStandinOptions): Promise<MondayStandin> {
   const root = rootOf(boards, pageItems);
   const server = await httpStandin(async (request) => {
     if (request.method !== 'POST' || request.url.pathname !== '/v2') return { status: 404, body: 'Not found' };
-    // As Monday writes it: a list of texts, not of errors.
+    // As Monday sends it: a list of strings, not of errors.
     if (request.headers.authorization !== token) return { status: 401, body: { errors: ['Not Authenticated'] } };
     const problem = headerProblem(request, { 'content-type': /^application\/json/, 'api-version': /^\d{4}-\d\d$/ });
     if (problem !== null) return { status: 400, body: { error_code: 'BadRequest', error_message: problem } };

@@ -1,4 +1,4 @@
-// The board of projects that the graph examples and the official templates look at, for Monday's stand-in.
+// The board of projects that the graph examples and the official templates read, for the Monday stand-in.
 
 import type { StandinBoard } from './monday-board.ts';
 

@@ -1,5 +1,5 @@
-// Slack's Web API as far as the connector uses it: form-encoded POSTs with a bearer token, 200 with `ok: false` for
-// everything that is wrong. It ignores `client_msg_id`, whose effect Slack does not document, so that retries cannot rely on it.
+// Slack's Web API as far as the connector uses it: form-encoded POSTs with a bearer token, and 200 with `ok: false` for every
+// error. It ignores `client_msg_id`, whose effect Slack does not document, so that retries cannot rely on it.
 
 import { type HttpStandin, httpStandin, type StandinAnswer, type StandinRequest } from './http-standin.ts';
 
@@ -26,7 +26,7 @@ export interface SlackStandinOptions {
 export async function slackStandin({ token, channels }: SlackStandinOptions): Promise<SlackStandin> {
   const messages: SlackMessage[] = [];
   let posted = 0;
-  // Never used twice, also after a test has taken the messages away.
+  // A timestamp is never used twice, even after a test has removed the messages.
   const nextTs = () => {
     posted += 1;
     return `17${String(posted).padStart(8, '0')}.000100`;
@@ -113,7 +113,7 @@ function permalink(messages: SlackMessage[], form: URLSearchParams): StandinAnsw
   return answered({ channel, permalink: `https://example.slack.com/archives/${channel}/p${ts.replace('.', '')}` });
 }
 
-/** Newest first, and metadata only when it is asked for, as Slack does it. */
+/** Newest first, and metadata only on request, as Slack does. */
 function history(
   messages: readonly SlackMessage[],
   channels: readonly string[],

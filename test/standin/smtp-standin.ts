@@ -1,5 +1,5 @@
-// A real SMTP server on the loopback address that keeps what it is given. Recipients choose its replies:
-// `busy@…` is 450, `nobody@…` is 550. It offers no STARTTLS, because its certificate is nobody's.
+// A real SMTP server on the loopback address that keeps every mail. Recipients choose its replies: `busy@…` gets 450, `nobody@…`
+// gets 550. It offers no STARTTLS, because nobody trusts its certificate.
 
 import type { AddressInfo } from 'node:net';
 import { SMTPServer } from 'smtp-server';
@@ -7,7 +7,7 @@ import { SMTPServer } from 'smtp-server';
 interface ReceivedMail {
   readonly from: string;
   readonly to: readonly string[];
-  /** Names in lower case. */
+  /** Header names are in lower case. */
   readonly headers: ReadonlyMap<string, string>;
   readonly body: string;
   readonly raw: string;
@@ -18,13 +18,13 @@ export interface SmtpStandin {
   readonly host: string;
   readonly port: number;
   readonly mails: ReceivedMail[];
-  /** The next message is refused with this reply after it was sent. */
+  /** The next message is refused with this reply after it has been sent. */
   refuseNext(reply: number): void;
-  /** The next message is kept and its client never told; resolves when it is kept. */
+  /** The next message is kept, and its client is never told; resolves when the message is kept. */
   withholdNext(): Promise<void>;
-  /** The next conversation stops at its sender; resolves when the client has gone away. */
+  /** The next conversation stops at the sender command; resolves when the client has disconnected. */
   hangNext(): Promise<void>;
-  /** Resolves when a conversation has stopped so. */
+  /** Resolves when a conversation has stopped in this way. */
   readonly hanging: Promise<void>;
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-// A connection for as long as a piece of work takes.
+// A database connection for the duration of a piece of work.
 
 import pg from 'pg';
 

@@ -1,4 +1,4 @@
-// A database of its own for a test file: a clone of the migrated template, dropped when the file's tests are done.
+// A separate database for a test file: a clone of the migrated template, dropped when the tests of the file are done.
 
 import { randomBytes } from 'node:crypto';
 import { inject } from 'vitest';
@@ -9,7 +9,7 @@ export const withClient = connected;
 
 export interface TestDatabase {
   readonly connectionString: string;
-  /** Takes every row out of every table, for tests that must start from nothing. */
+  /** Deletes every row of every table, for tests that must start from nothing. */
   clear(): Promise<void>;
   drop(): Promise<void>;
 }
@@ -37,13 +37,13 @@ async function clearTables(connectionString: string): Promise<void> {
       `select quote_ident(relname) as name from pg_class
        where relnamespace = 'public'::regnamespace and relkind = 'r' and relname <> 'schema_version'`,
     );
-    // Deleting is quicker than truncating when there is next to nothing in them.
+    // Deleting is faster than truncating when the tables are almost empty.
     await client.query(`set session_replication_role = replica`);
     for (const { name } of tables.rows) await client.query(`delete from ${name}`);
   });
 }
 
-/** The names of the tables in which the text stands. */
+/** The names of the tables that contain the text. */
 export async function tablesWith(connectionString: string, text: string): Promise<string[]> {
   return withClient(connectionString, async (client) => {
     const { rows } = await client.query("select tablename from pg_tables where schemaname = 'public' order by 1");

@@ -18,11 +18,11 @@ export const TEMPLATE_DATABASE = 'pawl_template';
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const dataDir = mkdtempSync(join(tmpdir(), 'pawl-test-'));
-  // Private by default, which would keep out the account that the database runs as when we are root.
+  // The folder is private by default, which would keep out the account that the database runs as when we are root.
   chmodSync(dataDir, 0o755);
-  // Nothing here outlives the run, so nothing needs to reach the disk.
+  // Nothing here outlives the run, so nothing needs to be written to the disk.
   const settings = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '300' };
-  // By TCP alone: tests put other ports and proxies into its address.
+  // TCP only: tests put other ports and proxies into the address.
   const server = await startEmbedded({ dataDir, settings: { ...settings, unix_socket_directories: '' } });
   const template = new URL(server.connectionString);
   template.pathname = `/${TEMPLATE_DATABASE}`;

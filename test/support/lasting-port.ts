@@ -1,11 +1,12 @@
-// Ports for servers that are killed and started again at the same place. A port that the system chooses (listen on 0) is one of
-// those that it also gives to outgoing connections: while the server is away, any connection of anybody may get it, and keep it.
+// Ports for servers that are killed and started again at the same address. A port that the system chooses (listen on 0) comes
+// from the range that it also gives to outgoing connections: while the server is down, any connection can get the port, and keep
+// it.
 
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** Below what Linux, macOS and Windows give to connections. */
+/** Below the range that Linux, macOS and Windows give to outgoing connections. */
 const [FIRST, LAST] = [12_000, 32_000];
 
 export async function lastingPorts(count: number): Promise<number[]> {

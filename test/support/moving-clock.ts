@@ -1,14 +1,17 @@
-// The clock of one test database, moved by hand: days pass in a moment. Everything that waits, waits by the database's clock
-// (I8), so the engine that runs is the real one.
+// The clock of one test database, moved by hand: days pass in a moment. Everything that waits, waits by the clock of the database
+// (I8), so the tested engine is the real one.
 
 import { withClient } from './database.ts';
 
-/** Before anything else uses the database: what was prepared with the real clock keeps it, and so do the columns' defaults. */
+/**
+ * Must run before anything else uses the database: statements prepared with the real clock keep it, and so do column
+ * defaults.
+ */
 export const makeClockMovable = (connectionString: string): Promise<void> =>
   withClient(connectionString, async (client) => {
     await client.query('create table public.clock_shift (by interval not null)');
     await client.query(`insert into public.clock_shift values ('0 s')`);
-    // Of this database alone: the catalog is not shared.
+    // This changes this database alone: its catalog is not shared.
     await client.query('set allow_system_table_mods = on');
     for (const [clock, volatility] of [
       ['clock_timestamp', 'volatile'],

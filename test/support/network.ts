@@ -1,11 +1,11 @@
-// A network between a client and PostgreSQL that can go silent: sockets stay open, and nothing comes.
+// A network between a client and PostgreSQL that can go silent: sockets stay open, and no data arrives.
 
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 
 export interface Network {
   readonly connectionString: string;
-  /** From now on what is sent stays where it is, until it thaws; connections are accepted all the same. */
+  /** From now on data is held back until the network thaws; connections are still accepted. */
   freeze(): void;
   thaw(): void;
   notesHeld(): number;
@@ -25,7 +25,7 @@ export async function openNetwork(target: URL): Promise<Network> {
     });
     from.on('end', () => isFrozen || to.end());
   };
-  // Half open: one end that leaves is answered by the other end, not by the network.
+  // Half open: when one end leaves, the other end answers it, not the network.
   const server = createServer({ allowHalfOpen: true }, (client) => {
     const upstream = connect({ port: Number(target.port), host: target.hostname, allowHalfOpen: true });
     relay(client, upstream);

@@ -1,13 +1,13 @@
-// Stands between a client and a server, and lets a test cut or slow down what passes.
+// Stands between a client and a server, and lets a test cut or slow down the traffic.
 
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
 export interface TcpProxy {
   readonly port: number;
-  /** Where connections go; null: they are refused, and those that are open are cut. */
+  /** The port that connections go to; null: connections are refused, and open ones are cut. */
   target(port: number | null): void;
-  /** Answers of the server come this much later. */
+  /** Delays the answers of the server by this time. */
   delay(ms: number): void;
   close(): Promise<void>;
 }

@@ -1,5 +1,5 @@
-// Workers over HTTP are held to what every other worker is: the limit of heavy steps, the size of outputs, the shape of StepOutput. Their
-// attempts are counted. And a worker that says what is not true changes nothing.
+// Workers over HTTP have the same limits as every other worker: the number of heavy steps, the size of outputs, the shape of
+// StepOutput. Their attempts are counted. And a worker that sends false claims changes nothing.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -35,7 +35,7 @@ const complete = (queue: string, result: JsonObject) => server.post(`/api/v1/tas
 const result = (executionId: string) => server.pawl.result(executionId, { tenantId });
 
 describe('a heavy step for a worker over HTTP', () => {
-  it('waits while its tenant has begun enough of them, is nobody’s meanwhile, and a cancel ends it', async () => {
+  it('a heavy step waits while its tenant runs enough of them, and a cancel ends the wait', async () => {
     const heavy = (stepId: string) => ({ stepId, type: 'DBT_RUN', ...on('heavy') });
     const executionId = await start('heavy', [heavy('first'), heavy('second')]);
     const [first, ...more] = await poll('heavy', { limit: 5 });
@@ -51,7 +51,7 @@ describe('a heavy step for a worker over HTTP', () => {
 });
 
 describe('the result of a worker over HTTP', () => {
-  it('may be large: it becomes an artifact, and a later step reads it', async () => {
+  it('a large result becomes an artifact, and a later step reads it', async () => {
     const executionId = await start('large', [
       { stepId: 'rows', ...on('large') },
       { stepId: 'back', dependsOn: ['rows'], inputs: { rows: '{{ steps.rows.output.rows }}' }, ...on('large') },
@@ -66,7 +66,7 @@ describe('the result of a worker over HTTP', () => {
     expect(body).toMatchObject({ data: [{ nodeId: 'rows', kind: 'custom', name: 'output.json' }] });
   });
 
-  it('is counted, and its slots and workers are shown by queue', async () => {
+  it('results are counted, and slots and workers are shown by queue', async () => {
     const executionId = await start('counted', [{ stepId: 'a', type: 'COUNTED', ...on('counted') }]);
     const [task] = await poll('counted', { limit: 4 });
     await complete('counted', { leaseId: task!.leaseId, outputs: {} });
@@ -77,7 +77,7 @@ describe('the result of a worker over HTTP', () => {
     expect(text).toContain('engine_queue_workers{taskQueue="counted"} 1');
   });
 
-  it('that is no StepOutput though it says so fails the step', async () => {
+  it('a result that claims to be a StepOutput and is invalid fails the step', async () => {
     const executionId = await start('shaped', [{ stepId: 'a', ...on('shaped') }]);
     const [task] = await poll('shaped');
     const outputs = { status: 'SUCCESS', artifactRefs: [{ uri: 's3://b/k', kind: 'novel' }], metadata: {} };
@@ -87,7 +87,7 @@ describe('the result of a worker over HTTP', () => {
 });
 
 describe('a worker that lies about its lease', () => {
-  it('changes nothing: a made-up lease is lost, one that is over is not renewed, and no lease is endless', async () => {
+  it('a forged or ended lease changes nothing and is not renewed, and no lease is endless', async () => {
     const executionId = await start('lied', [{ stepId: 'a', ...on('lied') }]);
     const invented = crypto.randomUUID();
     const lost = { status: 409, body: { error: { code: 'TASK_LEASE_LOST' } } };
@@ -97,7 +97,7 @@ describe('a worker that lies about its lease', () => {
     expect((await server.post(path, { leaseIds: [invented], leaseMs: 86_400_000 })).status).toBe(400);
     const [task] = await poll('lied');
     await complete('lied', { leaseId: task!.leaseId, outputs: { from: 'the worker' } });
-    // What was reported is over: neither a heartbeat nor a second result brings it back.
+    // A reported attempt is over: neither a heartbeat nor a second result brings it back.
     expect((await server.post(path, { leaseIds: [task!.leaseId] })).body).toMatchObject({
       leases: [{ state: 'lost' }],
     });

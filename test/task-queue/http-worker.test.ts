@@ -1,4 +1,4 @@
-// Workers that speak HTTP: what they take, keep and report; and what becomes of an execution whose worker dies, lies or is late.
+// Workers over HTTP: what they take, keep and report; and what happens to an execution whose worker dies, lies or is late.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -46,7 +46,7 @@ async function until<Value>(look: () => Promise<Value | null | undefined | false
 }
 
 describe('a worker over HTTP', () => {
-  it('runs steps of its queue, one after the other, and the execution goes on with their outputs', async () => {
+  it('a worker runs the steps of its queue in order, and the execution continues with their outputs', async () => {
     const executionId = await start('chained', [
       { stepId: 'first', inputs: { n: 1 }, ...on('chained') },
       { stepId: 'second', inputs: { got: '{{ steps.first.output.n }}' }, dependsOn: ['first'], ...on('chained') },
@@ -64,7 +64,7 @@ describe('a worker over HTTP', () => {
     expect(await result(executionId)).toMatchObject({ status: 'Succeeded', outputs: { ok: true } });
   });
 
-  it('says what failed: a retryable error is tried again, the other ends the run', async () => {
+  it('a retryable error of a worker is retried, and any other error ends the run', async () => {
     const executionId = await start('failing', [{ stepId: 'a', ...on('failing') }]);
     const [first] = await poll('failing');
     const error = { code: 'GPU_BUSY', message: 'no card is free', retryable: true };
@@ -75,7 +75,7 @@ describe('a worker over HTTP', () => {
     expect(await result(executionId)).toMatchObject({ status: 'Failed', error: { code: 'MODEL_BROKEN', nodeId: 'a' } });
   });
 
-  it('is shown as missing while nobody serves a queue, and the queue is named', async () => {
+  it('an execution without a worker is shown as noWorker, with the name of the queue', async () => {
     const executionId = await start('unserved', [{ stepId: 'a', ...on('unserved') }]);
     const shown = await until(async () => {
       const { body } = await server.get(`/api/v1/executions/${executionId}`);
@@ -100,7 +100,7 @@ describe('a worker over HTTP', () => {
     expect(await result(executionId)).toMatchObject({ status: 'Succeeded' });
   });
 
-  it('that dies loses its attempt to the next one, and cannot report it any more', async () => {
+  it('a worker that dies loses its attempt to the next worker, and cannot report it any more', async () => {
     const executionId = await start('dying', [{ stepId: 'a', ...on('dying') }]);
     const [dead] = await poll('dying', { leaseMs: 1_000 });
     const [next] = await until(async () => {
@@ -117,12 +117,12 @@ describe('a worker over HTTP', () => {
     });
     expect(beat.body).toMatchObject({ leases: [{ state: 'lost' }, { state: 'held' }] });
     await complete('dying', { leaseId: next!.leaseId, outputs: { from: 'the living' } });
-    // A result twice is a result once.
+    // A result that is reported twice counts once.
     expect((await complete('dying', { leaseId: next!.leaseId, outputs: { from: 'an echo' } })).status).toBe(409);
     expect(await result(executionId)).toMatchObject({ status: 'Succeeded', outputs: { from: 'the living' } });
   });
 
-  it('hears of a cancel with its heartbeat, and what nobody has taken never runs', async () => {
+  it('a worker learns of a cancel by its heartbeat, and a step that nobody took never runs', async () => {
     const executionId = await start('cancelled', [
       { stepId: 'taken', ...on('cancelled') },
       { stepId: 'waiting', ...on('cancelled-too') },
@@ -139,7 +139,7 @@ describe('a worker over HTTP', () => {
     expect(await poll('cancelled-too', { waitMs: 0 })).toEqual([]);
   });
 
-  it('of another tenant sees nothing of it: neither attempts nor leases', async () => {
+  it('a worker of another tenant sees neither attempts nor leases', async () => {
     const executionId = await start('foreign', [{ stepId: 'a', ...on('foreign') }]);
     const token = await tokenFor({ tenant: 'other' });
     const foreign = await server.post('/api/v1/task-queues/foreign/poll', { worker: 'spy' }, { token });
@@ -154,14 +154,14 @@ describe('a worker over HTTP', () => {
     expect(await result(executionId)).toMatchObject({ status: 'Succeeded' });
   });
 
-  it('needs the scope tasks:work', async () => {
+  it('a worker needs the scope tasks:work', async () => {
     const token = await tokenFor({ scope: 'workflows:read' });
     expect((await server.post('/api/v1/task-queues/q/poll', { worker: 'w' }, { token })).status).toBe(403);
     const worker = await tokenFor({ scope: 'tasks:work' });
     expect((await server.get('/api/v1/task-queues', { token: worker })).status).toBe(200);
   });
 
-  it('takes only attempts for its runtime, pool and class, where it names them', async () => {
+  it('a worker that names a runtime, pool and class takes only matching attempts', async () => {
     const executionId = await start('picky', [
       { stepId: 'a', ...on('picky', { runtime: 'python', workerPool: 'blue' }) },
     ]);
@@ -176,7 +176,7 @@ describe('a worker over HTTP', () => {
     expect(await result(executionId)).toMatchObject({ status: 'Succeeded' });
   });
 
-  it('gives an item of a loop its own attempt', async () => {
+  it('each item of a loop is an attempt of its own for a worker', async () => {
     await server.pawl.publish(
       planOf('looped', [
         { stepId: 'list', type: 'core.echo', inputs: { items: [1, 2, 3] } },
@@ -208,7 +208,7 @@ describe('a worker over HTTP', () => {
 });
 
 describe('a worker of the client', () => {
-  it('handles attempts by their type, and stops when the execution does', async () => {
+  it('a worker of the client handles attempts by type, and stops when the execution stops', async () => {
     const client = createClient({ url: server.url, token: await tokenFor({ scope: 'tasks:work' }) });
     const ending = new AbortController();
     const stopped = Promise.withResolvers<void>();
@@ -244,7 +244,7 @@ describe('a worker of the client', () => {
 });
 
 describe('the example worker in Python', () => {
-  it('runs the step of the example plan, and reports its outputs', async () => {
+  it('the Python worker runs the step of the example plan and reports its outputs', async () => {
     const plan = JSON.parse(readFileSync(new URL('../../examples/worker/score.json', import.meta.url), 'utf8'));
     await server.pawl.publish({ ...plan, scope: { ...plan.scope, tenantId: 'acme' } }, { tenantId: 'acme' });
     const { executionId } = await server.pawl.start('score-orders', { tenantId: 'acme' });

@@ -1,5 +1,5 @@
-// Workers with a database of their own: `createPawl({ taskQueues })`, which is `pawl runner --task-queue`; and which queues a runner
-// leaves to them.
+// Workers with their own database connection: `createPawl({ taskQueues })`, which is `pawl runner --task-queue`; and which queues
+// a runner leaves to them.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -56,7 +56,7 @@ async function run(planId: string, steps: Parameters<typeof planOf>[1], tenantId
 }
 
 describe('a runner', () => {
-  it('runs the inferred queues itself, and leaves a queue that a plan names to its workers', async () => {
+  it('a runner runs the inferred queues itself, and leaves a queue named by a plan to its workers', async () => {
     const worker = await createWorker({ ...options('worker'), taskQueues: ['gpu'] });
     const { result } = await run('mixed', [
       { stepId: 'here' },
@@ -74,7 +74,7 @@ describe('a runner', () => {
     expect(queue).toBeUndefined();
   });
 
-  it('has workers that take only attempts of their pool, runtime and class', async () => {
+  it('a worker takes only attempts of its pool, runtime and class', async () => {
     const labels = { workerPool: 'blue', runtime: 'node', resourceClass: 'heavy' };
     const made = async (name: string, workerPool: string) => {
       const { taskQueue, ...rest } = options(name);
@@ -86,7 +86,7 @@ describe('a runner', () => {
     for (const worker of workers) await worker.close();
   });
 
-  it('leaves every attempt of an isolated tenant to the queue of that tenant', async () => {
+  it('every attempt of an isolated tenant goes to the queue of that tenant', async () => {
     const { result } = await run('isolated', [{ stepId: 'a' }], 'apart');
     const worker = await createWorker({ ...options('isolated'), taskQueues: ['tq-isolation-apart-test'] });
     expect(await result()).toMatchObject({ status: 'Succeeded', outputs: { by: 'isolated' } });
@@ -95,7 +95,7 @@ describe('a runner', () => {
 });
 
 describe('a worker that stops', () => {
-  it('gives its attempt back without a result, and the next worker runs the same attempt', async () => {
+  it('a worker that stops gives its attempt back, and the next worker runs the same attempt', async () => {
     const first = await createWorker({ ...options('first'), taskQueues: ['stopping'] });
     const hanging = new Promise<void>((resolve) => {
       interrupt = resolve;
@@ -114,7 +114,7 @@ describe('a worker that stops', () => {
 });
 
 describe('attempts of several tenants', () => {
-  it('are taken in turns', async () => {
+  it('attempts of several tenants are taken in turns', async () => {
     const { store } = pawl;
     for (const [tenantId, count] of [
       ['greedy', 5],
@@ -131,8 +131,8 @@ describe('attempts of several tenants', () => {
   });
 });
 
-describe('an attempt whose workers', () => {
-  it('took longer than its timeout ends as timed out; one that keeps losing them is given up', async () => {
+describe('an attempt without a result', () => {
+  it('an attempt over its timeout ends as timed out, and one that keeps losing workers is given up', async () => {
     const { store } = pawl;
     const offer = { worker: 'w', tenantId: null, slots: 1, busy: 0, limit: 1, leaseMs: 1 };
     const slow = await run('slow', [{ stepId: 'a', timeout: 1, ...on('slow') }]);
@@ -152,7 +152,7 @@ describe('an attempt whose workers', () => {
       ['lost', 5],
       ['slow', 1],
     ]);
-    // Both would be tried again: enough was seen.
+    // Both would be retried, but the test has seen enough.
     for (const { executionId } of [slow, lost]) await pawl.executions.cancel('acme', executionId, 'seen');
     expect(await slow.result()).toMatchObject({ status: 'Cancelled' });
     expect(await lost.result()).toMatchObject({ status: 'Cancelled' });

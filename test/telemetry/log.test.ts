@@ -1,4 +1,4 @@
-// The JSON log with exactly its properties, and that no secret gets into anything that is written, shown or sent (S6).
+// The JSON log with exactly its properties, and proof that no secret is written, shown or sent anywhere (S6).
 
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -16,7 +16,7 @@ const collector = await otlpCollector();
 const sink = await httpStandin(({ headers }) => ({ status: 500, body: { you: headers.authorization } }));
 const lines: string[] = [];
 
-/** Does everything wrong that an action can do with a secret. */
+/** Mishandles a secret in every way that an action can. */
 const careless = defineAction({
   type: 'canary.careless',
   version: '1.0.0',
@@ -55,7 +55,7 @@ async function run(workflowId: string, body: JsonObject = {}, headers: Record<st
 const entries = () => lines.map((line) => JSON.parse(line) as JsonObject);
 
 describe('the log', () => {
-  it('has exactly the standard properties on what an execution and its attempts do', async () => {
+  it('log lines of an execution and its attempts have exactly the standard properties', async () => {
     const failing = { id: 'bad', actionType: 'core.fail', parameters: { code: 'NO_LUCK' }, ...tries(1) };
     await server.pawl.publish(chain('logged', echo('good'), failing), { tenantId: 'acme' });
     const principal = { userId: 'ada', displayName: 'Ada', email: 'ada@example.com' };
@@ -101,12 +101,12 @@ describe('the log', () => {
   });
 });
 
-describe('a secret', () => {
+describe('a secret in a careless action', () => {
   let shown = '';
   beforeAll(async () => {
     for (const how of ['throw', 'log']) {
       const node = { id: 'leak', actionType: 'canary.careless', parameters: { how }, ...tries(1) };
-      // The token of the environment belongs to the default tenant alone.
+      // The token in the environment belongs to the default tenant alone.
       await server.pawl.publish(chain(`leak-${how}`, node));
       const { executionId } = await server.pawl.start(`leak-${how}`);
       await server.pawl.result(executionId);
@@ -114,15 +114,15 @@ describe('a secret', () => {
       shown += JSON.stringify((await server.get(path, { token: await tokenFor({ tenant: 'default' }) })).body);
     }
     shown += JSON.stringify((await server.get('/metrics')).body);
-    // A request that fails, with a token that must not be repeated.
+    // A failing request with a token that must not be repeated.
     await server.get('/api/v1/executions/nothing', { token: await tokenFor({ scope: '' }) });
   });
 
-  it('reached the other system, so there was something to leak', () => {
+  it('the secret reached the other system, so there was something to leak', () => {
     expect(sink.requests.map(({ headers }) => headers.authorization)).toContain(`Bearer ${CANARY}`);
   });
 
-  it('is in no log line, no answer, no metric and no span', async () => {
+  it('the secret is in no log line, no answer, no metric and no span', async () => {
     await expect.poll(() => collector.spans.filter(({ name }) => name.startsWith('execution leak')).length).toBe(2);
     expect(shown).toContain('canary.careless');
     for (const secret of [CANARY, SECRET, 'eyJ']) {
@@ -130,7 +130,7 @@ describe('a secret', () => {
     }
   });
 
-  it('is in no table of the database', async () => {
+  it('the secret is in no table of the database', async () => {
     const client = new pg.Client({ connectionString: server.database.connectionString });
     await client.connect();
     const { rows } = await client.query<{ name: string }>(

@@ -1,4 +1,4 @@
-// Every metric by its exact name and labels, and that what happens moves it.
+// Every metric with its exact name and labels, and proof that events move it.
 
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/core/json/json.ts';
@@ -23,7 +23,7 @@ async function run(workflowId: string, wait = true): Promise<string> {
   return executionId;
 }
 
-/** One of everything that is counted. */
+/** One of everything that the metrics count. */
 async function workload(): Promise<void> {
   await publish({
     ...graph('routed', [
@@ -99,7 +99,7 @@ const KINDS: Readonly<Record<string, string>> = {
 };
 
 describe('the metrics', () => {
-  it.each(Object.entries(LABELS))('%s has the labels %j', (name, labels) => {
+  it.each(Object.entries(LABELS))('the metric %s has the labels %j', (name, labels) => {
     const kind = KINDS[name] ?? 'counter';
     expect(text).toContain(`# TYPE ${name} ${kind}\n`);
     const own = samples.filter((sample) => sample.name === (kind === 'histogram' ? `${name}_count` : name));
@@ -107,7 +107,7 @@ describe('the metrics', () => {
     for (const sample of own) expect(Object.keys(sample.labels).sort()).toEqual([...labels].sort());
   });
 
-  it('declare what counts events that a bus did not take', () => {
+  it('the metrics declare a counter of events that an event bus did not accept', () => {
     expect(text).toContain('# TYPE eventbus_publish_failures_total counter\n');
   });
 
@@ -135,23 +135,23 @@ describe('the metrics', () => {
     ['engine_wakeup_violations_total', {}, 0],
     ['trigger_firings_total', { triggerType: 'Webhook', outcome: 'condition_false' }, 1],
     ['pawl_database_up', {}, 1],
-  ])('%s %j is %d', (name, labels, value) => {
+  ])('the metric %s %j is %d', (name, labels, value) => {
     expect(sampleValue(samples, name, labels)).toBe(value);
   });
 
-  it('measure what is evaluated and rendered inside the decider too', () => {
-    // Two conditions of edges (twice `routed`), one of the trigger.
+  it('the metrics include evaluation and rendering inside the decider', () => {
+    // Two conditions of edges (`routed` runs twice), and one of the trigger.
     expect(sampleValue(samples, 'condition_eval_duration_seconds_count')).toBe(3);
     expect(sampleValue(samples, 'template_render_duration_seconds_count')).toBeGreaterThanOrEqual(5);
   });
 
-  it('count what a tenant costs by the configured rates', () => {
+  it('the metrics count the cost of a tenant by the configured rates', () => {
     const attempts = samples.filter(({ name }) => name === 'engine_steps_executed_total');
     const count = attempts.reduce((sum, { value }) => sum + value, 0);
     expect(sampleValue(samples, 'engine_tenant_cost_usd', { tenant: 'acme' })).toBeCloseTo(count * 0.5);
   });
 
-  it('add up the cost units that the steps of a tenant report, and their price', async () => {
+  it('the metrics add up the cost units that steps of a tenant report, and their price', async () => {
     const times = { startedAt: '2026-02-22T10:00:00Z', finishedAt: '2026-02-22T10:00:01Z', durationMs: 1_000 };
     const output = { status: 'SUCCESS', artifactRefs: [], metadata: {}, metrics: { ...times, costUnits: 4 } };
     const plan = {
@@ -168,8 +168,8 @@ describe('the metrics', () => {
   });
 });
 
-describe('the second door', () => {
-  it('shows health and metrics without a token, also of a runner that serves nothing else', async () => {
+describe('the probe port', () => {
+  it('the probe port shows health and metrics without a token, even of a runner without an API', async () => {
     const database = { url: server.database.connectionString };
     const runner = await createPawl({ database, probe: { port: 0 } });
     try {
@@ -185,7 +185,7 @@ describe('the second door', () => {
     }
   });
 
-  it('is still readable when the database is gone', async () => {
+  it('the probe port still answers when the database is gone', async () => {
     const database = { url: server.database.connectionString };
     const runner = await createPawl({ database, runner: false, probe: { port: 0 } });
     await runner.store.close();

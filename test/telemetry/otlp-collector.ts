@@ -1,4 +1,4 @@
-// A collector of OpenTelemetry spans: takes OTLP as JSON over HTTP and keeps every span in plain terms.
+// A collector of OpenTelemetry spans: it accepts OTLP as JSON over HTTP and keeps every span in a simple form.
 
 import { type HttpStandin, httpStandin } from '../standin/http-standin.ts';
 
@@ -6,7 +6,7 @@ export interface CollectedSpan {
   readonly service: string;
   readonly traceId: string;
   readonly spanId: string;
-  /** Empty: it is a root. */
+  /** Empty: the span is a root. */
   readonly parentSpanId: string;
   readonly name: string;
   readonly attributes: Readonly<Record<string, string | number>>;
@@ -19,10 +19,10 @@ export interface CollectedSpan {
 
 export interface OtlpCollector {
   readonly standin: HttpStandin;
-  /** For OTEL_EXPORTER_OTLP_ENDPOINT. */
+  /** The value for OTEL_EXPORTER_OTLP_ENDPOINT. */
   readonly url: string;
   readonly spans: readonly CollectedSpan[];
-  /** Everything that came, as it came. */
+  /** Everything received, unchanged. */
   text(): string;
 }
 

@@ -1,4 +1,4 @@
-// Traces as a collector gets them, over OTLP: execution → node → attempt, whoever runs what.
+// Traces as a collector gets them, over OTLP: execution → node → attempt, whichever process runs them.
 
 import { afterAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/core/json/json.ts';
@@ -27,7 +27,7 @@ async function publish(definition: JsonObject): Promise<void> {
   await server.pawl.publish(definition, { tenantId: 'acme' });
 }
 
-/** Runs it over HTTP and waits for the span of the execution, which is the last to be made. */
+/** Runs the workflow over HTTP and waits for the span of the execution, which is sent last. */
 async function execute(workflowId: string, headers: Record<string, string> = {}): Promise<string> {
   const { body } = await server.post(`/api/v1/workflows/${workflowId}/execute`, { trigger: {} }, { headers });
   const executionId = body.executionId as string;
@@ -46,7 +46,7 @@ const only = (executionId: string, name: string): CollectedSpan => {
 };
 
 describe('the spans of an execution', () => {
-  it('are a tree: execution, nodes, attempts, each with who, what and how it went', async () => {
+  it('the spans of an execution are a tree of execution, nodes and attempts with their details', async () => {
     await publish(chain('tree', echo('one'), echo('two')));
     const executionId = await execute('tree');
     const root = only(executionId, 'execution tree');
@@ -66,7 +66,7 @@ describe('the spans of an execution', () => {
     }
   });
 
-  it('has a span for each attempt below one node, and says what failed', async () => {
+  it('each attempt has a span below its node, and the span names the failure', async () => {
     const parameters = { failTimes: 1 };
     const flaky = { id: 'flaky', actionType: 'core.sometimes-fails', parameters, ...tries(3), ...to('bad') };
     const bad = { id: 'bad', actionType: 'core.fail', parameters: { message: 'no luck', code: 'NO_LUCK' } };
@@ -87,7 +87,7 @@ describe('the spans of an execution', () => {
     expect(root.message).toBe('NO_LUCK: no luck');
   });
 
-  it("belongs to the caller's trace, and passes it on to what it calls", async () => {
+  it('an execution joins the trace of the caller and passes it on to the services that it calls', async () => {
     await publish(chain('calls', call('sink')));
     const executionId = await execute('calls', { traceparent });
     expect(only(executionId, 'execution calls')).toMatchObject({
@@ -99,7 +99,7 @@ describe('the spans of an execution', () => {
     expect(request.headers.traceparent).toBe(`00-${CALLER.traceId}-${action.spanId}-01`);
   });
 
-  it('links a child to the node that started it', async () => {
+  it('the span of a child execution links to the node that started it', async () => {
     await publish(graph('child', [echo('leaf')]));
     await publish(graph('parent', [subworkflow('sub', 'child')]));
     const executionId = await execute('parent', { traceparent });
@@ -111,20 +111,20 @@ describe('the spans of an execution', () => {
     expect(child).toMatchObject({ parentSpanId: '', traceId: String(child.attributes.runId).replaceAll('-', '') });
   });
 
-  it('is not recorded when the caller does not record its own, but the context is passed on', async () => {
+  it('an execution of an unsampled caller records no spans, but passes the context on', async () => {
     await publish(chain('unrecorded', call('silent')));
     const headers = { traceparent: `00-${CALLER.traceId}-${CALLER.spanId}-00` };
     const { body } = await server.post('/api/v1/workflows/unrecorded/execute', {}, { headers });
     await server.pawl.result(body.executionId as string, { tenantId: 'acme' });
     const request = sink.requests.find(({ url }) => url.pathname === '/silent')!;
     expect(request.headers.traceparent).toMatch(new RegExp(`^00-${CALLER.traceId}-[0-9a-f]{16}-00$`));
-    // Whatever comes after it has been sent: so would it have been.
+    // The spans of a later execution have arrived, so these spans would have arrived too.
     await publish(chain('after', echo('a')));
     await execute('after');
     expect(spansOf(body.executionId as string)).toEqual([]);
   });
 
-  it('begins a trace of its own when the header is not one', async () => {
+  it('an execution with an invalid traceparent begins a trace of its own', async () => {
     await publish(chain('garbled', echo('a')));
     const executionId = await execute('garbled', { traceparent: 'nonsense' });
     expect(only(executionId, 'execution garbled').traceId).toBe(executionId.replaceAll('-', ''));
@@ -132,7 +132,7 @@ describe('the spans of an execution', () => {
 });
 
 describe('an execution that one process began and another ended', () => {
-  it('is one trace: both derive the same ids', async () => {
+  it('an execution that moves between processes is one trace, because both derive the same ids', async () => {
     const database = await testDatabase();
     const open = (serviceName: string) =>
       createPawl({

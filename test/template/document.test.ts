@@ -1,4 +1,4 @@
-// Document templates through the API: sets, versions, rendering, whose they are, and what is refused.
+// Document templates through the API: sets, versions, rendering, ownership, and refusals.
 
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/core/json/json.ts';
@@ -24,8 +24,8 @@ const add = (set: string, id: string, body: JsonObject = {}, options: AskOptions
 const render = (path: string, body: unknown = { answers: { title: 'Apollo' } }, options: AskOptions = {}) =>
   server.post(`${PATH}/${path}`, body, options);
 
-describe('a set', () => {
-  it('is created, then changed, and keeps what is not mentioned', async () => {
+describe('a set of documents', () => {
+  it('a set is created, then changed, and keeps the fields that are not mentioned', async () => {
     expect(await put('briefs', { isEnabled: false })).toMatchObject({
       status: 201,
       body: { id: 'briefs', displayName: 'briefs', team: 'PMO', isEnabled: false, isGlobal: false },
@@ -40,7 +40,7 @@ describe('a set', () => {
     expect(await put('briefs', { ...shown, team: 'Sales' })).toMatchObject({ status: 200, body: { team: 'Sales' } });
   });
 
-  it('is listed, by team and in pages', async () => {
+  it('sets are listed by team and in pages', async () => {
     await put('list-a', { team: 'lists' });
     await put('list-b', { team: 'lists' });
     const first = await server.get(`${PATH}/sets?team=lists&limit=1`);
@@ -50,7 +50,7 @@ describe('a set', () => {
     expect(second.body).not.toHaveProperty('nextCursor');
   });
 
-  it('that does not exist has no documents', async () => {
+  it('a set that does not exist has no documents', async () => {
     expect(await add('nowhere', 'a')).toMatchObject({
       status: 404,
       body: { error: { code: 'TEMPLATE_SET_NOT_FOUND' } },
@@ -60,7 +60,7 @@ describe('a set', () => {
 });
 
 describe('a document', () => {
-  it('gets a new version with every POST, also when many come at once', async () => {
+  it('a document gets a new version with every POST, even when many come at once', async () => {
     await put('many');
     const answers = await Promise.all(Array.from({ length: 8 }, () => add('many', 'doc')));
     const versions = answers.map(({ body }) => body.version as number).sort();
@@ -69,7 +69,7 @@ describe('a document', () => {
     expect(body).toMatchObject({ data: [{ version: 6 }, { version: 5 }, { version: 4 }], nextCursor: '4' });
   });
 
-  it('is shown whole, in the wanted version or the newest enabled one', async () => {
+  it('a document is shown whole, in the requested version or the newest enabled one', async () => {
     await put('whole');
     const fields = [{ key: 'title', label: 'Title', type: 'text', required: true, hint: 'short' }];
     await add('whole', 'doc', { bodyTemplate: 'one' });
@@ -87,7 +87,7 @@ describe('a document', () => {
     });
   });
 
-  it('is listed in its newest enabled version, by team and set, in pages', async () => {
+  it('documents are listed in their newest enabled version, by team and set, in pages', async () => {
     await put('shelf', { team: 'library' });
     await put('closed', { team: 'library', isEnabled: false });
     await add('closed', 'hidden');
@@ -105,7 +105,7 @@ describe('a document', () => {
     expect(await listed('team=nobody')).toEqual([]);
   });
 
-  it('can be disabled and enabled, version by version', async () => {
+  it('a document can be disabled and enabled, version by version', async () => {
     await put('switch');
     await add('switch', 'doc');
     const patch = (isEnabled: boolean) => server.ask('PATCH', `${PATH}/switch/doc/versions/1`, { body: { isEnabled } });
@@ -127,7 +127,7 @@ describe('a document', () => {
 });
 
 describe('by its id alone', () => {
-  it('a document is found where only one set has it, otherwise the answer says which', async () => {
+  it('a document is found by id if only one set has it; otherwise the answer names the sets', async () => {
     await put('one');
     await put('two');
     await add('one', 'lonely');
@@ -148,7 +148,7 @@ describe('by its id alone', () => {
   });
 });
 
-describe('rendering', () => {
+describe('rendering a document', () => {
   beforeAll(async () => {
     await put('render-set');
     await add('render-set', 'brief', {
@@ -160,7 +160,7 @@ describe('rendering', () => {
     });
   });
 
-  it('fills in answers and extras', async () => {
+  it('rendering fills in answers and extras', async () => {
     const body = { answers: { title: '<Apollo>' }, extras: { by: 'Ada' } };
     expect(await render('render-set/brief/render', body)).toMatchObject({
       status: 200,
@@ -168,7 +168,7 @@ describe('rendering', () => {
     });
   });
 
-  it('says everything that is wrong with the answers', async () => {
+  it('rendering reports every problem of the answers', async () => {
     expect(await render('render-set/brief/render', {})).toMatchObject({
       status: 400,
       body: { error: { code: 'WFENG005', details: [{ code: 'REQUIRED', path: '/answers/title' }] } },
@@ -179,7 +179,7 @@ describe('rendering', () => {
     });
   });
 
-  it('says where in the body something is missing', async () => {
+  it('rendering reports the line and column of each missing value', async () => {
     await add('render-set', 'gap', { bodyTemplate: 'one\n{{ two }}\n{{ three.four }}' });
     expect(await render('render-set/gap/render')).toMatchObject({
       status: 422,
@@ -195,7 +195,7 @@ describe('rendering', () => {
     });
   });
 
-  it('stops at a document that is too large, and at a schema that never ends', async () => {
+  it('rendering stops at a document that is too large, and at a schema that never ends', async () => {
     await add('render-set', 'large', { bodyTemplate: '{{ text }}'.repeat(3) });
     expect(await render('render-set/large/render', { answers: { text: 'x'.repeat(500_000) } })).toMatchObject({
       status: 413,
@@ -210,8 +210,8 @@ describe('rendering', () => {
   });
 });
 
-describe('whose they are (S1)', () => {
-  it('another tenant sees nothing of them, and may use the same names', async () => {
+describe('documents of other tenants (S1)', () => {
+  it('another tenant sees no document, and may use the same names', async () => {
     await put('ours');
     await add('ours', 'secret');
     for (const path of ['sets/ours', 'ours/secret', 'secret', 'ours/secret/versions']) {
@@ -229,7 +229,7 @@ describe('whose they are (S1)', () => {
     expect(await render('ours/secret/render')).toMatchObject({ status: 200 });
   });
 
-  it('a set of everyone is made and changed by an admin only, and hidden by one of the same name', async () => {
+  it('a global set is changed by an admin only, and is hidden by a set of the same name', async () => {
     expect(await put('everyone', { isGlobal: true }, author)).toMatchObject({ status: 403 });
     expect(await put('everyone', { isGlobal: true })).toMatchObject({ status: 201, body: { isGlobal: true } });
     await add('everyone', 'doc', { bodyTemplate: 'for all' });
@@ -243,7 +243,7 @@ describe('whose they are (S1)', () => {
     expect((await render('everyone/doc/render')).body).toEqual({ renderedBody: 'for all' });
   });
 
-  it('a tenantId in the body must be the token’s', async () => {
+  it('a tenantId in the body must be the tenant of the token', async () => {
     expect(await put('mine', { tenantId: 'globex' })).toMatchObject({
       status: 403,
       body: { error: { code: 'TENANT_MISMATCH' } },
@@ -270,7 +270,7 @@ describe('bad input', () => {
     ['a limit of 0', 'GET', '?limit=0', undefined, '/query/limit'],
     ['a cursor of another list', 'GET', '?cursor=x', undefined, '/query/cursor'],
     ['a set that is none', 'GET', 'x?set=../etc', undefined, '/query/set'],
-  ])('%s', async (_name, method, path, body, where) => {
+  ])('a request is refused: %s', async (_name, method, path, body, where) => {
     const address = path.startsWith('?') ? `${PATH}${path}` : `${PATH}/${path}`;
     const answer = await server.ask(method, address, body === undefined ? {} : { body });
     expect(answer).toMatchObject({ status: 400, body: { error: { code: 'REQUEST_INVALID' } } });
@@ -285,7 +285,7 @@ describe('bad input', () => {
       '/fields/validation/jsonSchema',
       'SCHEMA_INVALID',
     ],
-  ])('%j is refused before it is kept', async (body, path, code) => {
+  ])('a document with %j is refused and not stored', async (body, path, code) => {
     await put('bad');
     const answer = await add('bad', 'refused', body);
     expect(answer).toMatchObject({ status: 400, body: { error: { code: 'WFENG005', details: [{ path, code }] } } });

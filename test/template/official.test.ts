@@ -1,5 +1,5 @@
-// The official workflow templates: shipped once, and each one made into a workflow, published and run against stand-ins for
-// the systems it talks to.
+// The official workflow templates: shipped once, and each one instantiated, published and run against stand-ins for the systems
+// that it uses.
 
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { JsonObject } from '../../src/core/json/json.ts';
@@ -64,7 +64,7 @@ async function ask(method: string, path: string, body?: JsonObject): Promise<Jso
   return (await answer.json()) as JsonObject;
 }
 
-/** As a person would: instantiate, publish, execute. */
+/** As a person would do: instantiate, publish, execute. */
 async function run(templateId: string, config: JsonObject, trigger: JsonObject = {}): Promise<ExecutionResult> {
   const wanted = { displayName: `My ${templateId}`, config };
   const { workflowId } = await ask('POST', `/templates/workflows/${templateId}/instantiate`, wanted);
@@ -78,13 +78,13 @@ const texts = (): string[] => slack.messages.map(({ text }) => text);
 describe('Monday → Slack status report', () => {
   const config = { boardId: '100', channelId: CHANNEL };
 
-  it('lists what is in progress', async () => {
+  it('the status report lists the projects in progress', async () => {
     expect((await run('monday-slack-status-report', config)).status).toBe('Succeeded');
     expect(texts()).toHaveLength(1);
     expect(texts()[0]).toMatch(/^\*In Progress\*: 2\n• <https?:\S+\|Apollo>\n• <https?:\S+\|Cosmos>$/);
   });
 
-  it('says so when there is nothing', async () => {
+  it('the status report says so when no project matches', async () => {
     expect((await run('monday-slack-status-report', { ...config, status: 'Done' })).status).toBe('Succeeded');
     expect(texts()).toEqual(['*Done*: nothing.']);
   });
@@ -93,14 +93,14 @@ describe('Monday → Slack status report', () => {
 describe('onboard new project', () => {
   const config = { space: 'PROJECTS', channelId: CHANNEL };
 
-  it('makes a page for an approved project and welcomes it', async () => {
+  it('onboarding creates a page for an approved project and sends a welcome', async () => {
     expect((await run('onboard-new-project', config, { itemId: '2' })).status).toBe('Succeeded');
     expect(confluence.pages).toMatchObject([{ space: 'PROJECTS', title: 'Borealis - Project Brief' }]);
     expect(confluence.pages[0]?.body).toContain('<p>Status: Approved</p>');
     expect(texts()).toEqual([expect.stringMatching(/^Welcome, Borealis! https?:\S+$/)]);
   });
 
-  it('says so when it is not approved, or not there', async () => {
+  it('onboarding reports a project that is not approved or does not exist', async () => {
     expect((await run('onboard-new-project', config, { itemId: '1' })).status).toBe('Succeeded');
     expect((await run('onboard-new-project', config, { itemId: '404' })).status).toBe('Succeeded');
     expect(confluence.pages).toEqual([]);
@@ -110,7 +110,7 @@ describe('onboard new project', () => {
     ]);
   });
 
-  it('counts any of the statuses that it is told', async () => {
+  it('onboarding accepts any of the configured statuses', async () => {
     const given = { ...config, approvedStatuses: ['Approved', 'In Progress'], titleSuffix: 'Start' };
     expect((await run('onboard-new-project', given, { itemId: '1' })).status).toBe('Succeeded');
     expect(confluence.pages).toMatchObject([{ title: 'Apollo - Start' }]);
@@ -118,7 +118,7 @@ describe('onboard new project', () => {
 });
 
 describe('daily standup reminder', () => {
-  it('asks, and calls again in the thread', async () => {
+  it('the standup reminder asks, and sends a last call in the thread', async () => {
     const config = { channelId: CHANNEL, questions: ['What?', 'Who {{ trigger.x }}?'], lastCallMinutes: 0 };
     expect((await run('daily-standup-reminder', config)).status).toBe('Succeeded');
     expect(slack.messages).toMatchObject([
@@ -131,13 +131,13 @@ describe('daily standup reminder', () => {
 describe('HTTP health check', () => {
   const config = { url: `${site.url}/health`, channelId: CHANNEL, expectText: 'ok', tries: 1 };
 
-  it('is quiet when all is well', async () => {
+  it('the health check sends nothing when all is well', async () => {
     const { status, outputs } = await run('http-health-check', config);
     expect({ status, outputs }).toEqual({ status: 'Succeeded', outputs: { healthy: true, status: 200 } });
     expect(texts()).toEqual([]);
   });
 
-  it('alerts when the answer is another, or none', async () => {
+  it('the health check alerts when the answer is wrong or an error', async () => {
     health = { status: 200, body: 'maintenance' };
     expect((await run('http-health-check', config)).status).toBe('Succeeded');
     health = { status: 503, body: 'down' };
@@ -153,14 +153,14 @@ describe('approval by e-mail', () => {
   const config = { approver: 'lead@example.com', waitMinutes: 0 };
   const mails = () => smtp.mails.map(({ to, headers }) => `${to.join(', ')}: ${headers.get('subject')}`);
 
-  it('asks, waits, and tells whoever asked', async () => {
+  it('the approval asks, waits, and tells the requester', async () => {
     const trigger = { itemId: '2', requester: 'ada@example.com' };
     expect((await run('approval-by-email', config, trigger)).status).toBe('Succeeded');
     expect(mails()).toEqual(['lead@example.com: Please approve: Borealis', 'ada@example.com: Approved: Borealis']);
     expect(smtp.mails[0]?.headers.get('reply-to')).toBe('ada@example.com');
   });
 
-  it('reminds when there is no approval', async () => {
+  it('the approval sends a reminder when there is no answer', async () => {
     const trigger = { itemId: '1', requester: 'ada@example.com' };
     expect((await run('approval-by-email', config, trigger)).status).toBe('Succeeded');
     expect(mails()).toEqual([
@@ -171,7 +171,7 @@ describe('approval by e-mail', () => {
 });
 
 describe('as they are shipped', () => {
-  it('each has an example that gives a workflow: saving it as one’s own checks that', async () => {
+  it('each official template has an example, and a copy of the template can be saved', async () => {
     for (const template of readOfficialTemplates()) {
       const { templateId, thumbnailUrl: _none, ...content } = template;
       const body = {
@@ -185,7 +185,7 @@ describe('as they are shipped', () => {
     }
   });
 
-  it('a second process does not write them again', async () => {
+  it('a second process does not write the official templates again', async () => {
     const seen = () => ask('GET', '/templates/workflows?isOfficial=true');
     const before = await seen();
     const others = await Promise.all([open(), open(), open()]);

@@ -1,4 +1,4 @@
-// core.template.render in a workflow: what it leaves behind, and how it fails.
+// core.template.render in a workflow: its outputs and its errors.
 
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/core/json/json.ts';
@@ -27,7 +27,7 @@ async function run(parameters: JsonObject) {
 describe('core.template.render', () => {
   const letter = { templateSetId: 'letters', templateId: 'welcome', answers: { name: 'Ada' } };
 
-  it('gives the body, and says of which version', async () => {
+  it('core.template.render returns the body and the version of the document', async () => {
     expect(await run(letter)).toMatchObject({
       status: 'Succeeded',
       outputs: {
@@ -47,18 +47,18 @@ describe('core.template.render', () => {
     [{ answers: 'x' }, 'PARAMETERS_INVALID'],
     [{ version: '{{ "one" }}' }, 'PARAMETERS_INVALID'],
     [{ templateSetId: '../x' }, 'PARAMETERS_INVALID'],
-  ])('%j fails for good with %s', async (change, code) => {
+  ])('rendering with %j fails for good with %s', async (change, code) => {
     expect(await run({ ...letter, ...change })).toMatchObject({ status: 'Failed', error: { code } });
   });
 
-  it('is in the catalog', async () => {
+  it('core.template.render is in the catalog', async () => {
     expect((await server.get('/api/v1/actions/core.template.render')).body).toMatchObject({
       connectorId: 'core',
       category: 'Document',
     });
   });
 
-  it('is measured', async () => {
+  it('core.template.render is counted in the metrics', async () => {
     const { body } = await server.get('/metrics');
     expect(String(body)).toMatch(/template_render_duration_seconds_count [1-9]/);
   });

@@ -1,4 +1,4 @@
-// Workflow templates through the API: writing them, making workflows from them, whose they are, what is refused.
+// Workflow templates through the API: writing them, instantiating them, ownership, and refusals.
 
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/core/json/json.ts';
@@ -56,8 +56,8 @@ const create = (id: string, change: JsonObject = {}, options: AskOptions = {}) =
 const instantiate = (id: string, displayName: string, config: JsonObject, options: AskOptions = {}) =>
   server.post(`${PATH}/${id}/instantiate`, { displayName, config }, options);
 
-describe('a template', () => {
-  it('is created, shown, replaced and deleted', async () => {
+describe('a workflow template', () => {
+  it('a template is created, shown, replaced and deleted', async () => {
     expect(await create('life', { author: 'Ada', thumbnailUrl: 'https://example.com/a.png' })).toMatchObject({
       status: 201,
       body: { id: 'life', isOfficial: false, author: 'Ada', tags: ['hello'], definition: greeting.definition },
@@ -84,7 +84,7 @@ describe('a template', () => {
     expect(await server.ask('PUT', `${PATH}/life`, { body })).toMatchObject({ status: 404 });
   });
 
-  it('is listed with the official ones, by category, origin and words, in pages', async () => {
+  it('templates are listed with the official ones, by category, origin and words, in pages', async () => {
     await create('listed', { category: 'Listing', displayName: 'Über_alles 100%' });
     const ids = async (query: string) => {
       const { body } = await server.get(`${PATH}?${query}`);
@@ -103,7 +103,7 @@ describe('a template', () => {
     expect((body.data as JsonObject[])[0]).not.toHaveProperty('definition');
   });
 
-  it('is its tenant’s alone, and official ones are nobody’s to change (S1)', async () => {
+  it('a template belongs to its tenant alone, and nobody can change official ones (S1)', async () => {
     await create('ours');
     expect(await server.get(`${PATH}/ours`, eve)).toMatchObject({ status: 404 });
     expect(await instantiate('ours', 'X', { name: 'x' }, eve)).toMatchObject({ status: 404 });
@@ -121,8 +121,8 @@ describe('a template', () => {
   });
 });
 
-describe('instantiating', () => {
-  it('makes a Draft with the config filled in and everything else as it was written', async () => {
+describe('instantiating a template', () => {
+  it('instantiating makes a Draft with the config filled in, and nothing else changed', async () => {
     await create('hello');
     expect(await instantiate('hello', 'My Custom Workflow', { name: 'Ada' })).toMatchObject({
       status: 201,
@@ -143,7 +143,7 @@ describe('instantiating', () => {
     });
   });
 
-  it('gives a workflow that can be published and run', async () => {
+  it('instantiating gives a workflow that can be published and run', async () => {
     await create('runs');
     await instantiate('runs', 'It runs', { name: 'Ada', limit: 1 });
     expect(await server.post('/api/v1/workflows/it-runs/publish')).toMatchObject({ status: 200 });
@@ -152,7 +152,7 @@ describe('instantiating', () => {
     expect(result).toMatchObject({ status: 'Succeeded', outputs: { many: true } });
   });
 
-  it('numbers names that are taken, also when many ask at once, and touches nothing that is there', async () => {
+  it('instantiating numbers names that are taken, even many at once, and changes nothing existing', async () => {
     await create('twins');
     await server.pawl.publish(
       { ...greeting.definition, id: 'same', nodes: [greeting.definition.nodes[1]!], startNode: 'many' },
@@ -167,7 +167,7 @@ describe('instantiating', () => {
     expect((await instantiate('twins', '日本', { name: 'x' })).body).toMatchObject({ workflowId: 'twins' });
   });
 
-  it('says everything that is wrong with the config', async () => {
+  it('instantiating reports every problem of the config', async () => {
     await create('picky');
     expect(await instantiate('picky', 'X', { limit: 0, words: 'no', other: 1 })).toMatchObject({
       status: 400,
@@ -183,7 +183,7 @@ describe('instantiating', () => {
     ]);
   });
 
-  it('refuses what would not be a workflow, with its place', async () => {
+  it('instantiating refuses a config that gives no valid workflow, with the path', async () => {
     const configSchema = { type: 'object', properties: { action: { type: 'string' }, gone: {} } };
     const definition = {
       startNode: 'a',
@@ -211,7 +211,7 @@ describe('bad input', () => {
     ['a picture that is no address', { thumbnailUrl: 'javascript:alert(1)' }, '/thumbnailUrl'],
     ['a claim to be official', { isOfficial: true }, '/isOfficial'],
     ['a name with U+0000', { displayName: '\u0000' }, '/displayName'],
-  ])('%s', async (_name, change, path) => {
+  ])('a template with invalid fields is refused: %s', async (_name, change, path) => {
     expect(await create('bad', change)).toMatchObject({
       status: 400,
       body: { error: { code: 'REQUEST_INVALID', details: [{ path }] } },
@@ -246,13 +246,13 @@ describe('bad input', () => {
       },
       [{ path: '/definition/nodes/0/edges/0/targetNode' }],
     ],
-  ])('%s', async (_name, change, details) => {
+  ])('a template that cannot work is refused: %s', async (_name, change, details) => {
     const answer = await create('bad', change);
     expect(answer).toMatchObject({ status: 400, body: { error: { code: 'WFENG005', details } } });
   });
 
   it.each([{}, { displayName: '' }, { displayName: 'x', config: [] }, { displayName: 'x', other: 1 }])(
-    'instantiating with %j',
+    'instantiating a template with %j is refused',
     async (body) => {
       expect(await server.post(`${PATH}/http-health-check/instantiate`, body)).toMatchObject({
         status: 400,
