@@ -29,7 +29,7 @@ function setup(here: readonly string[] = [], slowestMs?: number) {
 }
 
 describe('a shared look for executions', () => {
-  it('one look serves everybody who waits, and each gets their own result', async () => {
+  it('one look serves all waiting callers, and each gets its own result', async () => {
     const { shared, looks, ended, pass } = setup();
     const waiting = Array.from({ length: 50 }, (_, n) => shared.wait(`e${n}`));
     ended.add('e7');
@@ -70,7 +70,7 @@ describe('a shared look for executions', () => {
     expect(looks.length).toBe(before + 1);
   });
 
-  it('no look is taken while nobody waits', async () => {
+  it('no look is taken without a waiting caller', async () => {
     const { timers, shared, looks, pass } = setup();
     const waiting = shared.wait('a');
     waiting.cancel();

@@ -62,7 +62,7 @@ describe('a named hour when clocks are set back', () => {
   });
 });
 
-describe('every hour', () => {
+describe('a schedule for every hour', () => {
   it.each([
     ['2026-03-28T23:00Z', 23],
     ['2026-10-24T22:00Z', 25],

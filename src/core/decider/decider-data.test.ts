@@ -161,7 +161,7 @@ describe('an expression that reads data of a node without data', () => {
       snapshot,
     });
 
-  test('a template that reads a skipped node is told that the node was skipped', () => {
+  test('the error of a template that reads a skipped node says that the node was skipped', () => {
     const run = reading([{ to: 'd' }]);
     run.succeed('a', { text: 'x' });
     run.succeed('b');
@@ -171,7 +171,7 @@ describe('an expression that reads data of a node without data', () => {
     });
   });
 
-  test('a template that reads the loser of a race is told that the node was cancelled', () => {
+  test('the error of a template that reads the loser of a race says that the node was cancelled', () => {
     const run = startRun({
       format: 'graph',
       nodes: [
@@ -195,7 +195,7 @@ describe('an expression that reads data of a node without data', () => {
     );
   });
 
-  test('a template that reads a pruned node is told how many bytes were left out', () => {
+  test('the error of a template that reads a pruned node says how many bytes were left out', () => {
     const run = reading([{ to: 'd' }], { maxContextSizeBytes: 60, overflowBehavior: 'AutoPruneOldest' });
     run.succeed('a', { text: 'x'.repeat(30) });
     run.succeed('b', { text: 'y'.repeat(30) });

@@ -91,7 +91,7 @@ describe('PAUSE and RESUME', () => {
     expect(run.attemptsOf('a')).toBe(2);
   });
 
-  test('an execution whose last attempt ended during the pause ends at resume', () => {
+  test('an execution whose last attempt ended during the pause ends at the resume', () => {
     const run = graph({ id: 'a' });
     run.signal('PAUSE');
     run.succeed('a');
@@ -100,7 +100,7 @@ describe('PAUSE and RESUME', () => {
     expect(run.state.status).toBe('Succeeded');
   });
 
-  test('an unhandled failure during the pause is acted upon at resume', () => {
+  test('an unhandled failure during the pause stops the execution at the resume', () => {
     const run = graph({ id: 'root', edges: [{ to: 'a' }, { to: 'b' }] }, { id: 'a' }, { id: 'b' });
     run.succeed('root');
     run.signal('PAUSE');
@@ -113,7 +113,7 @@ describe('PAUSE and RESUME', () => {
     expect(run.state.status).toBe('Failed');
   });
 
-  test('a failure during the pause that is retried before resume does no harm', () => {
+  test('an execution succeeds when a failure during the pause is retried before the resume', () => {
     const run = graph(...chain);
     run.signal('PAUSE');
     run.fail('a');

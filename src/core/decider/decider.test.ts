@@ -27,7 +27,7 @@ describe('routing in a graph', () => {
     expect(run.state.status).toBe('Succeeded');
   });
 
-  test('a join does not wait for a branch that will not come (15.3)', () => {
+  test('a join does not wait for a branch that is not taken (15.3)', () => {
     const run = graph(
       {
         id: 'a',
@@ -62,7 +62,7 @@ describe('routing in a graph', () => {
     expect(run.statuses()).toEqual({ a: 'Succeeded', b: 'Skipped', c: 'Running', d: 'Skipped' });
   });
 
-  test('a condition that throws counts as false and leaves a warning', () => {
+  test('a condition that throws counts as false and causes a warning', () => {
     const run = graph(
       { id: 'a', edges: [{ to: 'b', condition: "context.data['nowhere'].x === 1" }, { to: 'c' }] },
       { id: 'b' },
@@ -312,7 +312,7 @@ describe('an execution plan', () => {
   });
 });
 
-describe('cancel', () => {
+describe('a cancel', () => {
   test('a cancel aborts, waits for the real outcomes, and ends the execution as Cancelled', () => {
     const run = graph({ id: 'a', edges: [{ to: 'b' }] }, { id: 'b' });
     run.send({ type: 'cancel', reason: 'changed my mind' });

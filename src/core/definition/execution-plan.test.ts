@@ -4,7 +4,7 @@ import type { JsonObject } from '../json/json.ts';
 import { compileDefinition } from './compile.ts';
 import { codesOf, compiled, nodeOf, plan, problemsOf, step } from './definition.testing.ts';
 
-describe('an execution plan becomes a plan', () => {
+describe('compiling an execution plan', () => {
   it('an execution plan drains after a failure, has no deadline, and knows its scope', () => {
     expect(compiled(plan([step('a')]))).toMatchObject({
       format: 'plan',
@@ -127,7 +127,7 @@ describe('named retry policies', () => {
   });
 });
 
-describe('when', () => {
+describe('the `when` of a step', () => {
   const gated = (when: object, fields: object = {}) =>
     plan([step('compile'), step('run', { dependsOn: ['compile'], when, ...fields })]);
   const holds = (when: object, output: object | null) => {

@@ -15,7 +15,7 @@ import {
   to,
 } from './definition.testing.ts';
 
-describe('a graph becomes a plan', () => {
+describe('compiling a graph', () => {
   it('a graph starts at its start node, fails fast, and has a deadline of one hour', () => {
     const plan = compiled(graph([node('b'), node('a', to('b'))]));
     expect(plan).toMatchObject({

@@ -11,7 +11,7 @@ const withParameters = (parameters: unknown) => graph([node('a', { parameters })
 
 describe('values that are not JSON', () => {
   it.each([undefined, () => 1, 5n, Symbol('s'), Number.NaN, Number.POSITIVE_INFINITY, new Map(), /x/])(
-    'is refused: %s',
+    'a value that is not JSON is refused: %s',
     (value) => {
       expect(codesOf(value)).toEqual(['NOT_JSON ']);
       expect(codesOf(withParameters({ x: [0, value] }))).toEqual(['NOT_JSON /nodes/0/parameters/x/1']);
@@ -26,7 +26,7 @@ describe('values that are not JSON', () => {
   });
 });
 
-describe('dangerous JSON', () => {
+describe('JSON that is refused', () => {
   it('a key that could reach a prototype is refused', () => {
     expect(codesOf(withParameters(JSON.parse('{"x":{"__proto__":{"admin":true}}}')))).toEqual([
       'FORBIDDEN_KEY /nodes/0/parameters/x/__proto__',

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { compileDefinition } from './compile.ts';
 import { call, codesOf, compiled, nodeOf, pipeline, problemsOf } from './definition.testing.ts';
 
-describe('a pipeline becomes a plan', () => {
+describe('compiling a pipeline', () => {
   it('a pipeline goes on after failures, for thirty days at most', () => {
     expect(compiled(pipeline({ charge: call() }))).toMatchObject({
       format: 'pipeline',

@@ -3,7 +3,7 @@ import { ERROR_CODES } from './codes.ts';
 import { isRetryableError, isTerminalError, RetryableError, TerminalError } from './error.ts';
 import { cleanMessage, cleanText } from './message.ts';
 
-describe('errors by what the engine does next', () => {
+describe('error classes', () => {
   it('a TerminalError carries code, message, outputs and cause', () => {
     const cause = new Error('socket closed');
     const error = new TerminalError('HTTP_STATUS', 'answered 404', { outputs: { status: 404 }, cause });
@@ -38,7 +38,7 @@ describe('errors by what the engine does next', () => {
   });
 });
 
-describe('codes', () => {
+describe('error codes', () => {
   it('every code has a sentence and a valid HTTP status', () => {
     for (const [code, { message, httpStatus }] of Object.entries(ERROR_CODES)) {
       expect(code).toMatch(/^[A-Z][A-Z0-9_]+$/);

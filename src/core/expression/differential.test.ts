@@ -52,7 +52,7 @@ function isTooMuch(outcome: Outcome): boolean {
   return outcome.threw && (outcome.error as EvaluationError).code === 'BUDGET_EXCEEDED';
 }
 
-describe('the language is JavaScript', () => {
+describe('the expression language compared with JavaScript', () => {
   test('an expression gives the value that JavaScript gives, or both throw', () => {
     fc.assert(
       fc.property(expression(3), scopes, (printer, scope) => {

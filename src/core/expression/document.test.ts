@@ -12,7 +12,7 @@ const page = readFileSync(new URL('../../../docs/expressions.md', import.meta.ur
 const [, block = ''] = /^```\n(.*?)^```$/ms.exec(page) ?? [];
 const [, given = ''] = /`trigger` = `(.*?)`/.exec(page) ?? [];
 
-it.each(block.trimEnd().split('\n'))('%s', (line) => {
+it.each(block.trimEnd().split('\n'))('the example of docs/expressions.md is right: %s', (line) => {
   const [source, value] = line.split(' → ') as [string, string];
   const parsed = parseExpression(source.trimEnd(), { roots: ['trigger'], dialect: 'javascript' });
   if (!parsed.ok) throw new Error(JSON.stringify(parsed.problems));

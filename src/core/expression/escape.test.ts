@@ -36,8 +36,8 @@ function stoppedBy(source: string, dialect: 'javascript' | 'pipeline'): string {
   }
 }
 
-describe('escape attempts', () => {
-  test.each(ESCAPES)('%s', (source) => {
+describe('expressions that try to escape', () => {
+  test.each(ESCAPES)('an expression cannot escape: %s', (source) => {
     const before = prototypes();
     expect(stoppedBy(source, 'javascript')).not.toContain('nothing');
     expect(prototypes()).toBe(before);
@@ -45,10 +45,13 @@ describe('escape attempts', () => {
   });
 });
 
-describe('bombs', () => {
-  test.each(BOMBS.map((source) => [source.slice(0, 80), source]))('%s', (_, source) => {
-    expect(stoppedBy(source, 'javascript')).toMatch(/BUDGET_EXCEEDED|TOO_DEEP|TOO_LONG|EVALUATION_ERROR/);
-  });
+describe('expressions that try to use up time or memory', () => {
+  test.each(BOMBS.map((source) => [source.slice(0, 80), source]))(
+    'an expression that costs too much is stopped: %s',
+    (_, source) => {
+      expect(stoppedBy(source, 'javascript')).toMatch(/BUDGET_EXCEEDED|TOO_DEEP|TOO_LONG|EVALUATION_ERROR/);
+    },
+  );
 
   test('the message of an exceeded budget names the limit', () => {
     const parsed = parseExpression("'a'.repeat(1e9)", options);

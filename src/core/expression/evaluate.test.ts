@@ -27,7 +27,7 @@ const scope = {
   context: { data: { 'get-item': { items: [{ Status: 'Approved' }] } } },
 };
 
-describe('values', () => {
+describe('values of expressions', () => {
   test.each<[string, unknown]>([
     ["context.data['get-item'].items[0].Status === 'Approved'", true],
     ['trigger.items.filter(item => item.id > 1).map(item => item.tag)', ['b']],
@@ -94,7 +94,7 @@ describe('values', () => {
     ["'a'.repeat(0) + 'x'.padStart(3, '-') + 'ab'.replaceAll('b', '$&$&')", '--xabb'],
     ['trigger /* the trigger */ .count', 3],
     ['-trigger.count + +"2" - -1', 0],
-  ])('%s', (source, expected) => {
+  ])('the expression gives the value of JavaScript: %s', (source, expected) => {
     expect(evaluate(parse(source), scope)).toEqual(expected);
   });
 
@@ -109,7 +109,7 @@ describe('values', () => {
   });
 });
 
-describe('errors', () => {
+describe('errors of expressions', () => {
   test.each([
     ['trigger.none.x', 'Cannot read `x` of null'],
     ['trigger.missing[0]', 'Cannot read `0` of undefined'],
@@ -126,7 +126,7 @@ describe('errors', () => {
     ['Object.keys(null)', 'Cannot list the keys of null'],
     ['[].reduce((a, b) => a)', 'reduce of an empty array needs an initial value'],
     ["JSON.stringify(1, ['a'])", 'JSON.stringify takes no replacer; pass null'],
-  ])('%s', (source, message) => {
+  ])('the expression throws: %s', (source, message) => {
     expect(() => evaluate(parse(source), scope)).toThrow(new EvaluationError(message));
   });
 });
@@ -217,7 +217,7 @@ describe('pipeline conditions', () => {
     ['wait === null', true],
     ["tasks.charge.status_code >= 200 && tasks.charge.body.approved || tasks.x.status == 'failed'", true],
     ['(tasks.charge.body.discount ?? 0) === 0', true],
-  ])('%s', (source, value) => {
+  ])('the pipeline condition has its value: %s', (source, value) => {
     const trigger = { index: 0, name: 'page', body: 'a=1&b=2' };
     expect(evaluateCondition(parse(source, 'pipeline'), { trigger, tasks })).toEqual({ value });
   });

@@ -116,7 +116,7 @@ const CASES: readonly (readonly [string, unknown])[] = [
 ];
 
 describe('methods and functions', () => {
-  test.each(CASES)('%s', (source, expected) => {
+  test.each(CASES)('the expression gives the expected value: %s', (source, expected) => {
     const parsed = parseExpression(source, { roots: [], dialect: 'javascript' });
     if (!parsed.ok) throw new Error(JSON.stringify(parsed.problems));
     expect(evaluate(parsed.expr, {})).toEqual(expected);

@@ -16,7 +16,7 @@ function summary(source: string, dialect: Dialect = 'javascript'): string {
     .join('\n');
 }
 
-describe('problems', () => {
+describe('problems of an expression', () => {
   test.each([
     [
       "formatTime(0, 'HH:mm', 'Europe/Berlin')",
@@ -128,7 +128,7 @@ describe('problems', () => {
       'let x',
       '1:1 SYNTAX `let` is a statement; conditions and templates are expressions (write what the value is, e.g. `a ? b : c`)',
     ],
-  ])('%s', (source, expected) => {
+  ])('the problem of an expression has its place and its reason: %s', (source, expected) => {
     expect(summary(source)).toBe(expected);
   });
 
@@ -251,7 +251,7 @@ describe('the pipeline dialect', () => {
     ['tasks.unknown.body.id', undefined],
     ['tasks.unknown.body.name.slice(1)[0]', undefined],
     ['[{ a: 1 }, {}].map(x => x.b.c)', [undefined, undefined]],
-  ])('%s', (source, expected) => {
+  ])('the expression is read in the pipeline dialect: %s', (source, expected) => {
     const parsed = parseExpression(source, { roots, dialect: 'pipeline' });
     if (!parsed.ok) throw new Error(JSON.stringify(parsed.problems));
     expect(evaluate(parsed.expr, scope)).toEqual(expected);

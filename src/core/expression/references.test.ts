@@ -36,7 +36,7 @@ describe('references', () => {
       `\`\${trigger.a}\` + -trigger.b + (trigger.c ? Math.max(trigger.d) : trigger.e || trigger.f)`,
       ['trigger.a', 'trigger.b', 'trigger.c', 'trigger.d', 'trigger.e', 'trigger.f'],
     ],
-  ])('%s', (source, expected) => {
+  ])('the references of an expression are found: %s', (source, expected) => {
     expect(summary(source)).toEqual(expected);
   });
 

@@ -17,7 +17,7 @@ describe('trace context', () => {
     ['01', true],
     ['02', false],
     ['03', true],
-  ])('flags %s: recorded = %s', (flags, sampled) => {
+  ])('a header with flags %s is recorded: %s', (flags, sampled) => {
     expect(parseTraceparent(`00-${TRACE}-${SPAN}-${flags}`)?.sampled).toBe(sampled);
   });
 

@@ -10,7 +10,7 @@ function problemsOf(value: Json): TemplateProblem[] {
   return compiled.problems;
 }
 
-describe('compiling', () => {
+describe('compiling a template', () => {
   test('a value with nothing to render stays one literal', () => {
     const value = { a: [1, 'x', null, { b: 'no } braces }} here' }] };
     expect(compileTemplate(value, options)).toEqual({ ok: true, template: { kind: 'literal', value } });
@@ -48,7 +48,7 @@ describe('compiling', () => {
     ['{{ `abc }}', 'UNCLOSED'],
     [`{{ ${'a'.repeat(70_000)} }}`, 'TOO_LONG'],
     ['{{1}}'.repeat(1001), 'TOO_MANY'],
-  ])('%s', (source, code) => {
+  ])('an invalid template is refused: %s', (source, code) => {
     expect(problemsOf(source).map((problem) => problem.code)).toEqual([code]);
   });
 

@@ -55,7 +55,7 @@ describe('values and text', () => {
     ["{{ trigger.none ?? 'unknown' }}", 'unknown'],
     ['{{ [trigger.name, ...trigger.list] }}', ['Ada', 1, { a: 2 }]],
     ['{{ trigger.n / 0 }}.', 'Infinity.'],
-  ])('%s', (source, expected) => {
+  ])('the template is rendered: %s', (source, expected) => {
     expect(renderTemplate(compile(source), scope)).toEqual(expected);
   });
 
@@ -134,7 +134,7 @@ describe('strict rendering', () => {
       "The expression needs more than 4194304 bytes built (maxBytes) (in {{ 'a'.repeat(1e9) }})",
     ],
     ['{{ wait.x.url }}', '`wait` is missing (in {{ wait.x.url }})'],
-  ])('%s', (source, message) => {
+  ])('a strict template fails: %s', (source, message) => {
     expect(failure(source).message).toBe(message);
   });
 
@@ -184,7 +184,7 @@ describe('the style of an installation', () => {
   });
 });
 
-describe('pipelines', () => {
+describe('templates of a pipeline', () => {
   test.each<[string, Json]>([
     ['{{tasks.charge.body.amount}}', 12.5],
     ['{{tasks.plain-text.body}}!', 'hello!'],
@@ -192,7 +192,7 @@ describe('pipelines', () => {
     ['{{ tasks.big.body.amount ?? 0 }}', 0],
     ['{{tasks.skipped.status_code}}', null],
     ["/{{encodeURIComponent('a b/c?d#e&é')}}", '/a%20b%2Fc%3Fd%23e%26%C3%A9'],
-  ])('%s', (source, expected) => {
+  ])('the pipeline template is rendered: %s', (source, expected) => {
     expect(renderTemplate(compile(source, 'pipeline'), scope)).toEqual(expected);
   });
 
@@ -240,7 +240,7 @@ describe('pipelines', () => {
       '{{ tasks.charge.status_code / 0 }}',
       'Failed to resolve {{tasks.charge.status_code / 0}}: The value is Infinity, which JSON cannot hold',
     ],
-  ])('%s', (source, message) => {
+  ])('a pipeline template that cannot be resolved fails: %s', (source, message) => {
     expect(failure(source, 'pipeline').message).toBe(message);
   });
 

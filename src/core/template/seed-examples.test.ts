@@ -183,7 +183,7 @@ describe('002: pipelines', () => {
     ['{{tasks.charge.status}}', 'success'],
     ['{{tasks.charge.headers.etag}}', 'e'],
     ['{{trigger.headers.x-signature}}', 'abc'],
-  ])('%s', (source, expected) => {
+  ])('the pipeline example is rendered: %s', (source, expected) => {
     expect(rendered(source, scope, PIPELINE)).toEqual(expected);
   });
 
@@ -195,7 +195,7 @@ describe('002: pipelines', () => {
     ["tasks.payment-result.body.status == 'paid'", true],
     ["tasks.payment-result.status == 'timeout'", false],
     ["tasks.charge.status == 'skipped'", false],
-  ])('%s', (source, value) => {
+  ])('the pipeline example has its value: %s', (source, value) => {
     expect(holds(source, scope, PIPELINE)).toEqual({ value });
   });
 

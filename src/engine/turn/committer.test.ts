@@ -92,7 +92,7 @@ describe('I22: an item of many bytes', () => {
 });
 
 describe('a batch', () => {
-  it('a batch holds everything of one turn, and items are told only when it is durable', async () => {
+  it('a batch holds everything of one turn, and items are answered only when it is durable', async () => {
     const { sent, told, submit } = setup();
     await submit('a', 'b', 'c');
     expect(sent.map(({ ids }) => ids)).toEqual([['a', 'b', 'c']]);
@@ -249,7 +249,7 @@ describe('a commit that fails', () => {
   });
 });
 
-describe('an unknown outcome that meets a journal key', () => {
+describe('an unknown outcome with a duplicate journal key', () => {
   it('an unknown batch is bisected when the existing row is not ours, because the rest was not written', async () => {
     const { sent, told, journal, submit, timers } = setup();
     journal.isOurs = false;
@@ -264,7 +264,7 @@ describe('an unknown outcome that meets a journal key', () => {
 });
 
 describe('a dead fence', () => {
-  it('a dead fence applies nothing: no item is told, and the loss is reported', async () => {
+  it('a dead fence applies nothing: no item is answered, and the loss is reported', async () => {
     const { sent, told, fence, submit, observer } = setup();
     await submit('a', 'b');
     await sent[0]!.reply('fenced');

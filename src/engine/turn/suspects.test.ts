@@ -3,7 +3,7 @@ import { mostCrashesBeside } from './suspects.ts';
 
 const crashed = (...counts: number[]) => counts.map((crashes) => ({ crashes }));
 
-describe('what is claimed beside suspects', () => {
+describe('executions claimed beside suspects', () => {
   it.each([
     { here: crashed(), max: 3, most: Number.POSITIVE_INFINITY, why: 'nobody is suspected' },
     { here: crashed(2), max: 3, most: 2, why: 'there is room for those who have more than one chance' },

@@ -8,7 +8,7 @@ describe('a strict server that knows only API keys', () => {
     await expect(authenticate({})).rejects.toThrow('send a token as');
   });
 
-  it('a request with a token is told that only API keys are accepted', async () => {
+  it('a request with a token is refused, with the hint that only API keys are accepted', async () => {
     await expect(authenticate({ authorization: 'Bearer x' })).rejects.toThrow('verifies no tokens, only API keys');
   });
 });

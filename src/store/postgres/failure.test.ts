@@ -55,7 +55,7 @@ describe('SQLSTATE', () => {
   });
 });
 
-describe('a real connection', () => {
+describe('database connections', () => {
   it('a refused connection is worth a retry, and a wrong password is not', async () => {
     const nowhere = createPostgresStore({ connectionString: 'postgres://pawl:x@127.0.0.1:1/pawl' });
     await expect(nowhere.now()).rejects.toMatchObject({ failure: 'retry' });

@@ -159,7 +159,7 @@ describe('published examples', () => {
   });
 });
 
-describe('a sender without a signature', () => {
+describe('verification without a signature', () => {
   const ask = (verification: Verification, headers: Record<string, string>, query: Record<string, string> = {}) =>
     prove(verification, ['new', 'old'], { rawBody: Buffer.from('{}'), headers, query }, deps).then(isProven);
 

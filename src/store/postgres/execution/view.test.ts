@@ -82,7 +82,7 @@ describe('SQL views', () => {
   });
 });
 
-describe('audit', () => {
+describe('the audit of executions', () => {
   it('the audit finds executions that nothing will ever wake, and contradictory rows', async () => {
     const { runner, ids } = await owning(store, 4);
     const [lost, doubled, orphaned, unowned] = ids as [string, string, string, string];
@@ -106,7 +106,7 @@ describe('audit', () => {
   });
 });
 
-describe('catalog', () => {
+describe('the action catalog', () => {
   const connector: ConnectorRow = {
     id: 'core',
     displayName: 'Core',
