@@ -6,7 +6,7 @@ export interface Wanted {
   /** Names of scenarios, in the order in which they run. */
   readonly scenarios: readonly string[];
   readonly quick: boolean;
-  /** Of the scenarios that have rows: only these. Empty: all. */
+  /** Runs only these rows of scenarios that have rows. Empty: all. */
   readonly rows: readonly string[];
   readonly scale: number;
 }
@@ -22,7 +22,7 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** What `--quick` runs: ours and the floor. */
+/** What `--quick` runs: our engine and the floor. */
 const QUICK = ['one-step', 'ten-step'];
 
 export function readCommandLine(args: readonly string[], choices: readonly Choice[]): Wanted {

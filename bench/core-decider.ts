@@ -1,5 +1,5 @@
-// How fast decisions are: a 1,000-node fan-out and fan-in from start to end, and whether a fact costs the same in a short
-// and in a long execution.
+// How fast decisions are: a 1,000-node fan-out and fan-in from start to end, and whether a fact costs the same in a short and in
+// a long execution.
 
 import { decide } from '../src/core/decider/decide.ts';
 import { type ExecutionStart, initialState } from '../src/core/decider/state.ts';
@@ -29,7 +29,7 @@ export function benchDecider(): Measurement[] {
   ];
 }
 
-/** As many executions as give the same number of facts, so that short and long journals make the same amount of garbage. */
+/** Runs as many executions as give the same number of facts, so that short and long journals make the same amount of garbage. */
 function msPerFact(plan: Plan, facts: number): number {
   const executions = Math.ceil(FACTS_PER_SAMPLE / facts);
   let ms = 0;

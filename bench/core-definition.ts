@@ -1,4 +1,4 @@
-// What compiling costs: validation, templates and checksum of a large graph, in milliseconds of one warm call.
+// The cost of compiling: validation, templates and checksum of a large graph, in milliseconds of one warm call.
 
 import { compileDefinition } from '../src/core/definition/compile.ts';
 

@@ -1,4 +1,4 @@
-// How long expressions take: one condition as workflows use it, and the slowest of the hostile ones.
+// How long expressions take: one typical condition of a workflow, and the slowest of the hostile ones.
 
 import { evaluate, evaluateCondition } from '../src/core/expression/evaluate.ts';
 import { BOMBS, hostileScope } from '../src/core/expression/hostile.testing.ts';
@@ -63,6 +63,6 @@ function detonate(source: string, scope: Record<string, unknown>): void {
   try {
     evaluate(result.expr, scope);
   } catch {
-    // Expected: only the time counts here.
+    // An error is expected: only the time counts here.
   }
 }

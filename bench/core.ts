@@ -1,4 +1,4 @@
-// What needs no database: expressions, compiling and deciding, each with what it has to reach.
+// Benchmarks that need no database: expressions, compiling and deciding, each with its target.
 
 import { benchDecider } from './core-decider.ts';
 import { benchDefinition } from './core-definition.ts';
@@ -29,7 +29,7 @@ export const coreScenarios: readonly CoreScenario[] = [
     core: true,
     run(report) {
       for (const { name, value } of tell(report, benchDefinition())) {
-        // Pipelines are measured too, but nothing was set for them.
+        // Pipelines are measured too, but have no target.
         if (name.startsWith('compile a graph')) report.ratio(`${name}/ms`, value, { atMost: 25 });
       }
     },

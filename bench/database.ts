@@ -1,5 +1,5 @@
-// The PostgreSQL server of a run: embedded, or the one at DATABASE_URL. Durable as in production (fsync is on), because
-// group commit is what is measured. Each system gets a database of its own on this one server.
+// The PostgreSQL server of a run: embedded, or the one at DATABASE_URL. It is durable as in production (fsync is on), because
+// group commit is what is measured. Each system gets its own database on this one server.
 
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,9 +10,9 @@ import { migrateUp } from '../src/store/migrate/migrate.ts';
 
 export interface BenchServer {
   readonly version: string;
-  /** Of the server's first process, when it is ours to look at. */
+  /** The pid of the server's first process, when we can look at it. */
   readonly pid: number | null;
-  /** An empty database; one of that name from an earlier run is dropped. */
+  /** Creates an empty database; a database of that name from an earlier run is dropped. */
   createDatabase(name: string): Promise<string>;
   stop(): Promise<void>;
 }
@@ -20,7 +20,7 @@ export interface BenchServer {
 export interface BenchDatabase {
   readonly url: string;
   query<R extends pg.QueryResultRow>(text: string, values?: unknown[]): Promise<R[]>;
-  /** Takes out every row that executions leave, and lets the server finish its writing. */
+  /** Deletes every row that executions leave, and lets the server finish its writing. */
   clear(): Promise<void>;
   close(): Promise<void>;
 }
@@ -48,10 +48,10 @@ export async function startServer(): Promise<BenchServer> {
   const given = process.env.DATABASE_URL;
   if (given !== undefined) return { ...(await describeServer(given)), pid: null, stop: async () => {} };
   const dataDir = mkdtempSync(join(tmpdir(), 'pawl-bench-'));
-  // Private by default, which would keep out the account that the database runs as when we are root.
+  // The folder is private by default, which would keep out the account that the database runs as when we are root.
   chmodSync(dataDir, 0o755);
   const remove = () => rmSync(dataDir, { recursive: true, force: true, maxRetries: 5 });
-  // Interrupted: the server goes with this process, and its files should too.
+  // On an interrupt the server ends with this process, and its files should go too.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
   process.once('exit', remove);
   // Room for the fleet of sixteen.

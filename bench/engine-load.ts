@@ -1,4 +1,4 @@
-// The same load on each engine: one start after the other for latency, callers side by side for throughput.
+// The same load on each engine: one start after the other for latency, parallel callers for throughput.
 
 import type { Pawl } from '../src/main.ts';
 import type { Driver } from '../src/protocol/driver.ts';
@@ -14,7 +14,7 @@ export function runOf(pawl: Pawl, workflowId: string, driver: Driver): RunOne {
   };
 }
 
-/** Milliseconds of each, one after the other. */
+/** The milliseconds of each run, one after the other. */
 export async function oneByOne(run: RunOne, count: number): Promise<number[]> {
   const times: number[] = [];
   for (let done = 0; done < count; done++) {
@@ -36,7 +36,7 @@ export async function sideBySide(run: RunOne, count: number, callers: number): P
   return (count / (performance.now() - startedAt)) * 1_000;
 }
 
-/** Each in turn, several times: a machine may be half as fast a minute later. */
+/** Runs each in turn, several times: a machine may be half as fast a minute later. */
 export async function inRounds(
   runs: Readonly<Record<string, RunOne>>,
   rounds: number,

@@ -1,5 +1,5 @@
-// The floor of the way in: Fastify, and the row that an execution is, inserted by a bare loop with the same group commit (at most
-// 256 rows in a statement, two in flight). No checks, no tenants, no idempotency, no look at the workflow.
+// The floor of accepting requests: Fastify, and the row of an execution, inserted by a bare loop with the same group commit (at
+// most 256 rows in a statement, two in flight). No checks, no tenants, no idempotency, no look at the workflow.
 
 import { randomBytes } from 'node:crypto';
 import fastify from 'fastify';

@@ -1,5 +1,5 @@
 // The rows that the floor writes: those that our engine wrote for most executions of the same workflow, learned from the
-// database. So the floor never falls behind the engine: whatever the engine writes, the floor writes too, and nothing else.
+// database. So the floor always matches the engine: it writes the same rows, and nothing else.
 
 import type { BenchDatabase } from './database.ts';
 
@@ -29,14 +29,14 @@ export interface FloorOutcome {
   readonly contextSnapshot: Json;
 }
 
-/** What one commit of the engine holds for one execution. The last one has the outcome. */
+/** The rows of one execution in one commit of the engine. The last turn has the outcome. */
 export interface FloorTurn {
   readonly events: readonly FloorEvent[];
   readonly attempts: readonly FloorAttempt[];
   readonly outcome: FloorOutcome | null;
 }
 
-/** One of those that left as many journal rows in as many commits as most did. */
+/** An execution with the most common number of journal rows in each of its commits. */
 const TYPICAL = `with commits as (
     select execution_id, min(seq) as first, count(*) as journal_rows from execution_events group by execution_id, xmin::text),
   shapes as (select execution_id as id, array_agg(journal_rows order by first) as shape from commits group by execution_id)
@@ -44,12 +44,12 @@ const TYPICAL = `with commits as (
 
 type InTransaction<Row> = Row & { readonly transaction: string };
 
-/** Many must have ended at once: under load, what an execution leaves goes into fewer rows than that of one alone. */
+/** Many executions must have ended at once: under load, an execution leaves fewer rows than when it runs alone. */
 export async function learnTurns(database: BenchDatabase): Promise<FloorTurn[]> {
   const [typical] = await database.query<{ id: string }>(TYPICAL);
   if (typical === undefined) throw new Error('there is no ended execution to learn from');
   const values = [typical.id];
-  // Rows of one commit have one transaction.
+  // The rows of one commit share one transaction.
   const events = await database.query<InTransaction<FloorEvent>>(
     `select xmin::text as transaction, seq, facts::text as facts, inputs::text as inputs
      from execution_events where execution_id = $1 order by seq`,

@@ -1,6 +1,6 @@
-// The floor: what this machine and this schema allow. The rows that our engine writes, into the same tables, by a bare loop
-// with the same group commit (at most 256 transitions in a batch, three connections) and nothing else: no fence, no
-// decisions, no loading, no actions, no safety. How near the engine comes to it is what the design is judged by.
+// The floor: what this machine and this schema allow. A bare loop writes the rows of our engine into the same tables with the
+// same group commit (at most 256 transitions in a batch, three connections) and does nothing else: no fence, no decisions, no
+// loading, no actions, no safety. The design is judged by how near the engine comes to the floor.
 
 import {
   encodeColumns,
@@ -77,11 +77,11 @@ const ATTEMPTS = [
 
 interface Progress {
   readonly id: string;
-  /** Which of the turns is next. */
+  /** The index of the next turn. */
   turn: number;
 }
 
-/** Runs what is in the queue to the end; seconds. */
+/** Runs the queue to its end. Returns the seconds. */
 export async function runFloor(database: BenchDatabase, turns: readonly FloorTurn[], count: number): Promise<number> {
   const connections = openEngineDatabase({
     connectionString: database.url,
@@ -91,7 +91,7 @@ export async function runFloor(database: BenchDatabase, turns: readonly FloorTur
     queryTimeoutMs: 60_000,
   });
   try {
-    // Connected before the clock starts, as the engine's are when its runner does.
+    // The connections are open before the clock starts, as the engine's are when its runner starts.
     await Promise.all(Array.from({ length: COMMIT_CONNECTIONS + 1 }, () => connections.run(NOTHING, [])));
     const started = performance.now();
     await drain(connections, turns, count);

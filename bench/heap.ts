@@ -1,4 +1,4 @@
-// What JavaScript objects occupy once nothing unneeded is left.
+// The heap size of JavaScript objects after garbage collection.
 
 import { Session } from 'node:inspector/promises';
 
@@ -6,7 +6,7 @@ export async function liveHeapBytes(): Promise<number> {
   const session = new Session();
   session.connect();
   try {
-    // Twice: what is only freed by finalisers goes with the second.
+    // Collects twice: objects that are freed only by finalisers go with the second collection.
     await session.post('HeapProfiler.collectGarbage');
     await session.post('HeapProfiler.collectGarbage');
     const { heapUsed, external } = process.memoryUsage();

@@ -1,4 +1,4 @@
-// A runner in a process of its own whose actions never end: what scenario/takeover.ts kills.
+// A runner in a separate process whose actions never end: scenario/takeover.ts kills it.
 
 import { z } from 'zod';
 import { type ActionDefinition, createPawl, defineAction } from '../src/main.ts';

@@ -1,5 +1,6 @@
-// The floor of triggers: the rows that one leaves (instance, timeline, message, delivery), written by a bare loop with the same
-// group commit, at most 128 in a batch on three connections, and nothing else: no comparing, no generation, no decisions.
+// The floor of triggers: the rows that one trigger leaves (instance, timeline, message, delivery), written by a bare loop with
+// the same group commit, at most 128 in a batch on three connections, and nothing else: no comparing, no generation, no
+// decisions.
 
 import { randomBytes } from 'node:crypto';
 import { uuidV7 } from '../src/core/id/id.ts';
@@ -64,7 +65,7 @@ const COLUMNS = (body: string): readonly Column<Progress>[] => [
   json(() => body),
 ];
 
-/** Seconds. Learns the ids and the body of a message from what a trigger has left. */
+/** Returns the seconds. Learns the ids and the body of a message from the rows that a trigger has left. */
 export async function runTriggerFloor(database: BenchDatabase, instances: number, turns: number): Promise<number> {
   const [learned] = await database.query<{ body: string; consumer: number; definition: number }>(
     `select (select body::text from messages limit 1) as body, (select id from consumers limit 1) as consumer,

@@ -1,4 +1,4 @@
-// The lifecycle that is measured: a machine that goes to and fro, told to one consumer that has nothing to do with it.
+// The measured lifecycle: a machine that goes back and forth, with one consumer that is not part of the measurement.
 
 import type { Json } from '../src/core/json/json.ts';
 import type { Pawl } from '../src/main.ts';
@@ -41,8 +41,11 @@ export async function importMachine(pawl: Pawl): Promise<void> {
   await pawl.lifecycles.import({ definition });
 }
 
-/** Takes out what triggers leave, and lets the server finish its writing. */
-/** Also while a Pawl is open, whose monitor reads the same tables in another order: one of the two is told to try again. */
+/** Deletes the rows that triggers leave, and lets the server finish its writing. */
+/**
+ * Works also while a Pawl is open. Its monitor reads the same tables in another order, so one of the two is told to try
+ * again.
+ */
 export async function clearLifecycles(database: BenchDatabase): Promise<void> {
   const truncate = () => database.query(`truncate ${LIFECYCLE_TABLES.join(', ')} restart identity`);
   for (let attempt = 1; ; attempt++) {
@@ -56,7 +59,7 @@ export async function clearLifecycles(database: BenchDatabase): Promise<void> {
   await database.query('checkpoint');
 }
 
-/** So many triggers to each of so many instances, by many callers at once. Every run has instances of its own. */
+/** Sends `turns` triggers to each of the instances, by many callers at once. Every run has instances of its own. */
 export async function triggerMany(pawl: Pawl, run: string, instances: number, turns: number): Promise<void> {
   let next = 0;
   const caller = async () => {

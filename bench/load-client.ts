@@ -1,5 +1,5 @@
-// The callers of scenario/http.ts, in a process of their own: so many connections, each asking again as soon as it was answered.
-// Plain sockets, because what a client library costs would be taken from the server on a machine with two cores.
+// The callers of scenario/http.ts, in a separate process: a number of connections, each of which sends its next request as soon
+// as it gets an answer. Plain sockets, because on a machine with two cores a client library would take CPU time from the server.
 
 import { createConnection, type Socket } from 'node:net';
 
@@ -8,7 +8,7 @@ export interface Load {
   readonly path: string;
   readonly body: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** A header with another value in every request. */
+  /** A header with a new value in every request. */
   readonly idHeader?: string;
   readonly connections: number;
   readonly requests: number;
@@ -16,7 +16,7 @@ export interface Load {
 
 export interface LoadResult {
   readonly seconds: number;
-  /** Of each request, in milliseconds. */
+  /** The milliseconds of each request. */
   readonly waits: number[];
 }
 

@@ -1,4 +1,4 @@
-// What the numbers were measured on.
+// The machine that the numbers were measured on.
 
 import { readFileSync } from 'node:fs';
 import { arch, availableParallelism, cpus, platform, release, totalmem } from 'node:os';
@@ -10,9 +10,9 @@ export interface Machine {
   readonly os: string;
   readonly node: string;
   readonly postgres: string | null;
-  /** 1 = the full sizes; anything else proves only that the benchmarks work. */
+  /** 1 = the full sizes; any other value proves only that the benchmarks work. */
   readonly scale: number;
-  /** Versions of the other engines, as far as they are installed. */
+  /** Versions of the other engines that are installed. */
   readonly peers: Record<string, string>;
 }
 
@@ -43,7 +43,7 @@ function peerVersions(): Record<string, string> {
       const manifest = readFileSync(new URL(`./peers/node_modules/${name}/package.json`, import.meta.url), 'utf8');
       versions[name] = (JSON.parse(manifest) as { version: string }).version;
     } catch {
-      // Not installed: then it is in no row either.
+      // The peer is not installed, so it has no row either.
     }
   }
   return versions;

@@ -34,7 +34,7 @@ import type { Scenario } from './scenario.ts';
 const DATABASE_SCENARIOS: readonly Scenario[] = [
   ...throughputScenarios,
   ...latencyScenarios,
-  // Straight after the numbers that they are compared with.
+  // The peers run straight after the numbers that they are compared with.
   peers,
   ...enqueueScenarios,
   awaited,
@@ -83,7 +83,7 @@ async function run(wanted: Wanted): Promise<void> {
   console.log('Written to bench/results.json');
 }
 
-/** The server's version. */
+/** Returns the version of the server. */
 async function runOnDatabase(scenarios: readonly Scenario[], wanted: Wanted, report: Report): Promise<string> {
   report.progress('starting the database');
   const server = await startServer();
@@ -95,7 +95,7 @@ async function runOnDatabase(scenarios: readonly Scenario[], wanted: Wanted, rep
       try {
         await scenario.run({ server, database, report, quick: wanted.quick, rows: wanted.rows, scaled });
       } catch (error) {
-        // The others are worth having all the same, but the command has failed.
+        // The other results are still useful, but the command has failed.
         process.exitCode = 1;
         report.skipped(scenario.name, error instanceof Error ? (error.stack ?? error.message) : String(error));
       }

@@ -6,7 +6,7 @@ export interface Measurement {
   readonly unit: string;
 }
 
-/** The smallest of several runs: what the code costs when nothing else gets in the way. */
+/** The smallest of several runs: the cost of the code when nothing else interferes. */
 export function bestOf(runs: number, measure: () => number): number {
   let best = Number.POSITIVE_INFINITY;
   for (let run = 0; run < runs; run++) best = Math.min(best, measure());

@@ -1,4 +1,4 @@
-// Our engine in this process: runs what is in the queue to the end, and says how long it took.
+// Our engine in this process: it runs the queue to its end and returns how long that took.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { createPawl, type Pawl, type PawlOptions } from '../src/main.ts';
@@ -11,16 +11,16 @@ const STUCK_AFTER_MS = 120_000;
 export interface RunResult {
   readonly seconds: number;
   readonly javascriptUs: number;
-  /** null: it cannot be seen from here. */
+  /** null: the CPU time of PostgreSQL cannot be seen from here. */
   readonly postgresUs: number | null;
 }
 
-/** A Pawl that runs nothing: for publishing and filling the queue. */
+/** A Pawl without a runner, for publishing and filling the queue. */
 export function openPawl(database: BenchDatabase, options: PawlOptions = {}): Promise<Pawl> {
   return createPawl({ ...options, database: { url: database.url, ...options.database } });
 }
 
-/** Timed from the registration of the runner, its first act, to the last end. */
+/** Timed from the registration of the runner, its first act, to the last end of an execution. */
 export async function runQueue(
   database: BenchDatabase,
   count: number,
@@ -47,7 +47,7 @@ export async function runQueue(
   }
 }
 
-/** Resolves when the runner of this Pawl has ended so many executions since it began. */
+/** Resolves when the runner of this Pawl has ended `count` executions since it began. */
 export async function ended(pawl: Pawl, count: number): Promise<void> {
   let last = 0;
   let lastChange = performance.now();
@@ -63,7 +63,7 @@ export async function ended(pawl: Pawl, count: number): Promise<void> {
   }
 }
 
-/** By this machine's clock, in case the server has another. */
+/** By the clock of this machine, in case the server has another. */
 async function runnerStartedAt(database: BenchDatabase, pawl: Pawl): Promise<number> {
   const [row] = await database.query<{ at: Date }>('select registered_at as at from runners order by id desc limit 1');
   const clockDifference = (await pawl.store.now()) - Date.now();

@@ -1,5 +1,5 @@
-// How much CPU time a program has used: its process and its children, those that ended included. From /proc, so only on Linux and only
-// for programs on this machine.
+// The CPU time of a program: of its process and its children, ended ones included. Read from /proc, so only on Linux and only for
+// programs on this machine.
 
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -8,7 +8,7 @@ interface ProcessTimes {
   readonly pid: number;
   readonly parent: number;
   readonly ownTicks: number;
-  /** Of children that ended and were waited for. */
+  /** The ticks of children that ended and were waited for. */
   readonly childTicks: number;
 }
 
@@ -25,7 +25,7 @@ export function processCpuUs(program: number): number {
   return (ticks / ticksPerSecond()) * 1_000_000;
 }
 
-/** Fields of proc_pid_stat(5) after the name, which is in parentheses and may hold anything. */
+/** Fields of proc_pid_stat(5) after the name, which is in parentheses and may hold any character. */
 function readTimes(pid: string): ProcessTimes[] {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
@@ -36,7 +36,7 @@ function readTimes(pid: string): ProcessTimes[] {
     const [parent, user, system, childUser, childSystem] = [1, 11, 12, 13, 14].map((place) => fields[place]!);
     return [{ pid: Number(pid), parent: parent!, ownTicks: user! + system!, childTicks: childUser! + childSystem! }];
   } catch {
-    // It ended while we looked.
+    // The process ended while we looked.
     return [];
   }
 }

@@ -1,5 +1,5 @@
-// Counts the statements that pass between clients and a PostgreSQL server: a proxy that understands just enough of the
-// frames. It sees everything that a process sends, through whichever pool or thread.
+// Counts the statements between clients and a PostgreSQL server: a proxy that understands just enough of the frames. It sees
+// everything that a process sends, through any pool or thread.
 
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
@@ -57,20 +57,20 @@ export async function countQueries(databaseUrl: string): Promise<QueryCounter> {
   };
 }
 
-/** By the socket in its folder, if that is how the server is reached. */
+/** Connects by the socket in its folder, if the server is reached that way. */
 function reach({ searchParams, hostname, port: given }: URL): Socket {
   const port = Number(given || 5432);
   const host = searchParams.get('host') ?? hostname;
   return host.startsWith('/') ? connect(`${host}/.s.PGSQL.${port}`) : connect(port, host);
 }
 
-/** Of a Bind message: the names of the portal and of the statement, each ended by a zero. */
+/** In a Bind message: the names of the portal and of the statement, each ended by a zero. */
 function statementOf(body: Buffer): string {
   const from = body.indexOf(0) + 1;
   return body.toString('utf8', from, body.indexOf(0, from));
 }
 
-/** Calls back with the type and the body of every message after the startup message, which has none. */
+/** Calls back with the type and the body of every message after the startup message, which has no type. */
 function frameReader(message: (type: number, body: Buffer) => void): (chunk: Buffer) => void {
   let rest: Buffer = Buffer.alloc(0);
   let typeBytes = 0;

@@ -1,4 +1,4 @@
-// A worker in a process of its own, for what a remote attempt costs. It tells its parent when it is ready.
+// A worker in a separate process, to measure the cost of a remote attempt. It tells its parent when it is ready.
 
 import { createWorker } from '../src/main.ts';
 

@@ -1,5 +1,5 @@
-// What was measured: rows (one number of one system in one scenario) and ratios (a number that has something to reach).
-// Told on the terminal while it goes, written to bench/results.json at the end.
+// The measurements: rows (one number of one system in one scenario) and ratios (a number with a target). Printed on the terminal
+// during the run, written to bench/results.json at the end.
 
 import { writeFileSync } from 'node:fs';
 import type { Machine } from './machine.ts';
@@ -10,7 +10,7 @@ export interface Row {
   readonly system: string;
   readonly unit: string;
   readonly value: number;
-  /** Of several rounds: the lowest and the highest. */
+  /** Over several rounds: the lowest and the highest. */
   readonly min?: number;
   readonly max?: number;
 }
@@ -38,7 +38,7 @@ export class Report {
     console.log(`${String(seconds).padStart(5)} s  ${text}`);
   }
 
-  /** What could not be measured, and why: never silently. */
+  /** Reports what could not be measured, and why. Nothing is skipped silently. */
   skipped(what: string, why: string): void {
     console.log(`\n!! SKIPPED ${what}: ${why}\n`);
   }
@@ -49,8 +49,8 @@ export class Report {
   }
 
   /**
-   * The median of several rounds, with the lowest and the highest beside it. Rounds that differ by more than five times say that
-   * something is wrong with the engine or with the measurement, and fail the run instead of hiding behind the median.
+   * The median of several rounds, with the lowest and the highest beside it. If rounds differ by more than five times,
+   * something is wrong with the engine or with the measurement, and the run fails instead of hiding it behind the median.
    */
   rounds(scenario: string, system: string, unit: string, values: readonly number[]): void {
     const [min, max] = [Math.min(...values), Math.max(...values)];
@@ -61,7 +61,7 @@ export class Report {
     this.ratio(`${scenario}/${system}/highest-to-lowest`, max / min, { atMost: MOST_SPREAD });
   }
 
-  /** The same as a ratio, and the command fails when it is not reached. */
+  /** The same as a ratio, but the command fails when the target is not reached. */
   required(measure: string, value: number, reach: Reach): void {
     this.ratio(measure, value, reach);
     if (this.ratios.at(-1)?.ok === false) process.exitCode = 1;
@@ -74,7 +74,7 @@ export class Report {
     this.signs.set(measure, sign);
   }
 
-  /** The number of one system, once it is known. */
+  /** The number of one system, once it has been measured. */
   value(scenario: string, system: string): number | undefined {
     return this.rows.find((row) => row.scenario === scenario && row.system === system)?.value;
   }

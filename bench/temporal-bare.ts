@@ -1,5 +1,5 @@
-// The plain Temporal workflow that ours is compared with: activities in a row, each with the result of the one before it. Temporal runs
-// this file in its sandbox.
+// The plain Temporal workflow that ours is compared with: activities in a row, each with the result of the one before it.
+// Temporal runs this file in its sandbox.
 
 import { proxyActivities } from '@temporalio/workflow';
 

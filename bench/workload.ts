@@ -1,5 +1,5 @@
-// The workflows that are measured, and how their executions get into the queue. Every step takes the result of the one
-// before it, as real workflows do, and its action does nothing: what is measured is the engine.
+// The measured workflows, and how their executions get into the queue. Every step takes the result of the one before it, as in
+// real workflows, and its action does nothing: only the engine is measured.
 
 import { randomBytes } from 'node:crypto';
 import { uuidV7 } from '../src/core/id/id.ts';
@@ -11,7 +11,7 @@ const BATCH = 256;
 export const TENANT = 'default';
 const PRINCIPAL = JSON.stringify({ userId: 'bench', displayName: 'Bench', email: null });
 
-/** A chain of actions, each with the output of its predecessor. */
+/** A chain of actions, each with the output of the one before it. */
 export function chainWorkflow(id: string, length: number, actionType = 'core.echo'): Json {
   const parameters = (index: number) =>
     index === 0 ? { x: '{{ trigger.x }}' } : { x: `{{ context.data['n${index - 1}'].x }}` };
@@ -29,7 +29,7 @@ export function chainWorkflow(id: string, length: number, actionType = 'core.ech
   };
 }
 
-/** One node, `width` after it, and one that joins them. */
+/** One node, `width` nodes after it, and one node that joins them. */
 export function fanWorkflow(id: string, width: number): Json {
   const middle = Array.from({ length: width }, (_, index) => `n${index}`);
   return {
@@ -54,7 +54,7 @@ export function fanWorkflow(id: string, width: number): Json {
   };
 }
 
-/** Steps that do not wait for each other: only an execution plan may start with several. */
+/** Steps that do not wait for each other: only an execution plan may start with several steps. */
 export function parallelWorkflow(id: string, width: number): Json {
   return {
     metadata: {
@@ -86,7 +86,7 @@ export async function publish(pawl: Pawl, definition: Json): Promise<Workload> {
   return { workflowId, version, format: workflow!.format };
 }
 
-/** Straight into the queue, many in one statement: the way in is measured elsewhere. */
+/** Writes straight into the queue, many in one statement: accepting requests is measured elsewhere. */
 export async function enqueue(pawl: Pawl, workload: Workload, count: number, trigger: Json = { x: 1 }): Promise<void> {
   const body = JSON.stringify(trigger);
   for (let done = 0; done < count; done += BATCH) {

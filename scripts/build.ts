@@ -1,6 +1,6 @@
-// Makes dist/: the sources as JavaScript with their types, and the files that they read at run time, laid out as in the
-// repository, so that every path between them stays what it is. Only for publishing and images: Node refuses to strip types
-// under node_modules, and here it runs the sources themselves.
+// Builds dist/: the sources as JavaScript with their types, and the files that they read at run time. The layout is that of the
+// repository, so that every path between them stays the same. Needed only for publishing and for images: Node refuses to strip
+// types under node_modules, and in the repository it runs the sources themselves.
 
 import { spawnSync } from 'node:child_process';
 import { cpSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { billOfMaterials, type LockFile } from './sbom.ts';
 const ROOT = join(import.meta.dirname, '..');
 const DIST = join(ROOT, 'dist');
 
-/** Read by path, not imported: tsc does not know of them. */
+/** These files are read by path, not imported: tsc does not know of them. */
 const FILES = ['migrations', 'schemas', 'templates', 'dashboard/dist', ...globSync('src/**/*.{sql,js}', { cwd: ROOT })];
 
 run(process.execPath, join(ROOT, 'scripts', 'dashboard.js'));
@@ -18,7 +18,7 @@ rmSync(DIST, { recursive: true, force: true });
 run(join(ROOT, 'node_modules', '.bin', 'tsc'), '-p', 'tsconfig.build.json');
 const lock = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as LockFile;
 writeFileSync(join(DIST, 'sbom.cdx.json'), `${JSON.stringify(billOfMaterials(lock), null, 2)}\n`);
-// What the sources read of it; `exports` and the like would mean nothing here.
+// The fields that the sources read; `exports` and similar fields would mean nothing here.
 const { name, version, description, license, type, engines } = JSON.parse(
   readFileSync(join(ROOT, 'package.json'), 'utf8'),
 ) as Record<string, unknown>;

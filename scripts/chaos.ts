@@ -1,5 +1,6 @@
-// Real processes, a real database and real faults (`npm run chaos -- --minutes N --seed S [--driver D | --messaging]`): see test/chaos. Of
-// executions, or of lifecycles and deliveries. Ends with 1 when a promise was broken, and shows the rows.
+// Tests with real processes, a real database and real faults (`npm run chaos -- --minutes N --seed S [--driver D |
+// --messaging]`): see test/chaos. They cover executions, or lifecycles and deliveries. Exits with 1 when a promise was broken,
+// and shows the rows.
 
 import { OUTSIDE_DRIVERS } from '../src/store/external-port.ts';
 import { runChaos } from '../test/chaos/chaos.ts';

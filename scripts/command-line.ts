@@ -1,4 +1,4 @@
-// The options of a script that is run by hand. What cannot be understood ends it with its usage, not with a stack trace.
+// The options of a script that is run by hand. Invalid options end the script with its usage, not with a stack trace.
 
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 

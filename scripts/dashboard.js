@@ -1,6 +1,6 @@
-// Builds the dashboard into dashboard/dist and packs its files, so that the server only reads them. Runs at `npm ci` (prepare)
-// and before publishing. An installation without the development packages has nothing to build with, and nothing to build. What was
-// built from the same sources stays: whoever is being served from it loses no file.
+// Builds the dashboard into dashboard/dist and compresses its files, so that the server only reads them. Runs at `npm ci`
+// (prepare) and before publishing. An installation without the development packages has nothing to build with, and nothing to
+// build. A build of the same sources stays as it is, so that a page that is being served loses no file.
 
 import { createHash } from 'node:crypto';
 import { existsSync, globSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 // `npm run field [-- --executions N] [--only WORD]`: brings up each database that platform teams have, as far as this machine
-// allows, runs one small but complete check on each (test/field/field-check.ts), and prints the table. Ends with 1 when
-// something was not as it must be.
+// allows, runs one small but complete check on each (test/field/field-check.ts), and prints the table. Exits with 1 when a check
+// found a problem.
 
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

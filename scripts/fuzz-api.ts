@@ -1,5 +1,5 @@
-// `npm run fuzz:api [-- --examples N] [--seed N] [--only REGEX] [--mode loose|strict]`: sends generated requests to a loose and to a
-// strict server, as the tests do, with as many examples of each operation as you like; by default 100.
+// `npm run fuzz:api [-- --examples N] [--seed N] [--only REGEX] [--mode loose|strict]`: sends generated requests to a loose and
+// to a strict server, as the tests do, with any number of examples of each operation; by default 100.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

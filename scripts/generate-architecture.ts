@@ -1,6 +1,6 @@
-// Writes the generated part of ARCHITECTURE.md: the layer diagram and the list of folders, both from the table that
-// test/tidy enforces, so that the picture cannot drift from the rules. `--check` writes nothing and fails when the
-// committed text is out of date.
+// Writes the generated part of ARCHITECTURE.md: the layer diagram and the list of folders. Both come from the table that
+// test/tidy enforces, so that the picture always matches the rules. `--check` writes nothing and fails when the committed text is
+// out of date.
 
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -27,7 +27,7 @@ export function generateArchitecture(): GeneratedFile[] {
   ];
 }
 
-/** Paths whose committed text is not what would be generated now. */
+/** Paths whose committed text differs from what would be generated now. */
 export function staleFiles(): string[] {
   return generateArchitecture()
     .filter(({ path, content }) => readFileSync(join(root, path), 'utf8') !== content)
@@ -41,7 +41,10 @@ function replaceBetween(text: string, block: string): string {
   return `${text.slice(0, from + begin.length)}\n\n${block}\n\n${text.slice(to)}`;
 }
 
-/** Rooms that share a box, so that the picture fits one screen; the table below has every folder. Other rooms get a box each. */
+/**
+ * Rooms that share a box, so that the picture fits on one screen; the table below has every folder. Every other room gets its
+ * own box.
+ */
 const SHARED_BOXES: Readonly<Record<string, readonly string[]>> = {
   'core, lifecycle/machine': ['src/core', 'src/lifecycle/machine'],
   'store, clock': ['src/store', 'src/store/connection', 'src/clock'],
@@ -75,7 +78,7 @@ function diagram(): string {
   const boxes = [...shapes].map(([box, shape]) => `  ${boxId(box)}${shape}`);
   const arrows = [...known].flatMap(([box, targets]) =>
     [...targets]
-      // An arrow that follows from two others only makes the picture harder to read.
+      // An arrow that follows from two others would only make the picture harder to read.
       .filter((target) => ![...targets].some((middle) => middle !== target && reaches(middle, target)))
       .map((target) => `  ${boxId(box)} ${target.endsWith('/*') ? '-.->' : '-->'} ${boxId(target)}`),
   );
@@ -127,7 +130,7 @@ function foldersIn(folder: string): string[] {
     .map(({ name }) => join(folder, name));
 }
 
-/** Git keeps no empty folders, so neither do we. */
+/** Git keeps no empty folders, so this ignores them too. */
 function holdsFiles(folder: string): boolean {
   return readdirSync(folder, { recursive: true, withFileTypes: true }).some((entry) => entry.isFile());
 }

@@ -1,5 +1,5 @@
-// Writes the files of the repository that are made from code (`npm run generate`). With --check it writes nothing and
-// fails when one of them is not what it would write.
+// Writes the files of the repository that are generated from code (`npm run generate`). With --check it writes nothing and fails
+// when one of them is out of date.
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

@@ -1,6 +1,6 @@
-// The restore drill: loses a database on purpose and brings it back from a base backup and the archived WAL, to a chosen moment; then lets
-// a standby that follows by streaming replication take over. Everything is real: PostgreSQL, the engine, and a consumer of events.
-// `npm run drill` says what it does; a test runs the same.
+// The restore drill: loses a database on purpose and restores it from a base backup and the archived WAL, to a chosen moment;
+// then lets a standby that follows by streaming replication take over. Everything is real: PostgreSQL, the engine, and a consumer
+// of events. `npm run drill` prints its steps; a test runs the same drill.
 
 import { execFileSync } from 'node:child_process';
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -15,17 +15,20 @@ const TENANT = 'default';
 const QUICK = { fsync: 'off', shared_buffers: '32MB' };
 
 export interface DrillReport {
-  /** Of executions that had ended by the moment: how many there are after the restore, of how many. */
+  /** Executions that had ended by the moment: how many are there after the restore, and how many were expected. */
   readonly kept: readonly [found: number, expected: number];
-  /** Of executions after the moment: none may be there. */
+  /** The number of executions from after the moment, which must be none. */
   readonly later: number;
-  /** How the execution ended that was asleep at the moment. */
+  /** How the execution that slept at the moment ended. */
   readonly asleep: string;
-  /** Ids of the events that the consumer had before the moment, and that it got again after the restore, under the same ids. */
+  /**
+   * The events that the consumer got before the moment: how many it got again under the same ids after the restore, and how
+   * many there were.
+   */
   readonly replayed: readonly [again: number, before: number];
   /** Executions that are nowhere or have no wake-up (I12). */
   readonly violations: number;
-  /** What the standby had when it took over, and whether it runs executions since. */
+  /** What the standby had when it took over, and whether it runs executions since then. */
   readonly standby: { readonly kept: number; readonly runs: string };
 }
 
@@ -136,7 +139,7 @@ async function takeOver({ folder, start, say }: Place, primary: EmbeddedPostgres
   return { kept, runs };
 }
 
-/** By the low-level API: the embedded PostgreSQL has no pg_basebackup. */
+/** Uses the low-level API, because the embedded PostgreSQL has no pg_basebackup. */
 async function baseBackup(server: EmbeddedPostgres, cluster: string, target: string): Promise<void> {
   const client = new pg.Client(server.connectionString);
   await client.connect();
@@ -155,7 +158,7 @@ async function baseBackup(server: EmbeddedPostgres, cluster: string, target: str
   }
 }
 
-/** The folder of a server that was never started: the password of the old one, and the copied cluster. */
+/** The folder of a server that was never started: it has the password of the old server and the copied cluster. */
 function restoreFolder(folder: string, backup: string, name: string, passwordOf = 'primary'): void {
   mkdirSync(join(folder, name), { mode: 0o755 });
   cpSync(join(folder, passwordOf, 'password'), join(folder, name, 'password'));
@@ -192,7 +195,7 @@ async function runMany(pawl: Pawl, workflowId: string, count: number): Promise<s
   return ids;
 }
 
-/** The ids of this many events that the consumer is given. It acknowledges none, so each is given again. */
+/** The ids of `count` events that the consumer gets. It acknowledges none, so each event is sent again. */
 async function delivered(pawl: Pawl, count: number): Promise<Set<string>> {
   const ids = new Set<string>();
   while (ids.size < count) {

@@ -1,5 +1,5 @@
-// The bill of materials that is published with the package (CycloneDX 1.6): every package that a user installs with it, as the lock file
-// names it. Made from the lock file alone, so that the same lock gives the same bytes.
+// The bill of materials that is published with the package (CycloneDX 1.6): every package that a user installs with it, as the
+// lock file names it. Generated from the lock file alone, so that the same lock gives the same bytes.
 
 export interface LockedPackage {
   readonly version?: string;
@@ -20,7 +20,7 @@ export interface LockFile {
 
 const FOLDER = 'node_modules/';
 
-/** By name: what is installed from elsewhere, without the workspaces of this repository. */
+/** Installed third-party packages by name, without the workspaces of this repository. */
 export const installedPackages = ({ packages }: LockFile): [name: string, entry: LockedPackage][] =>
   Object.entries(packages)
     .filter(([path, { link }]) => path.includes(FOLDER) && link !== true)

@@ -1,5 +1,5 @@
-// Takes a picture of every page of the dashboard, at 1400 and 375 pixels, in both themes, of a real server with sample data:
-// `npm run screenshots -- [--out folder] [--only part-of-name]`. People look at them; nothing compares them.
+// Takes a picture of every page of the dashboard, at 1400 and 375 pixels, in both themes, of a real server with sample data: `npm
+// run screenshots -- [--out folder] [--only part-of-name]`. The pictures are for people; nothing compares them.
 
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -65,7 +65,7 @@ async function countedStatistics({ statistics }: SampleData['client']): Promise<
   while ((await statistics.failures()).data.length < CAUSES && Date.now() < end) await pause(500);
 }
 
-/** Of the samples: a charge, a stop, an order without stock. */
+/** The causes in the samples: a charge, a stop, an order without stock. */
 const CAUSES = 3;
 
 async function main(): Promise<void> {

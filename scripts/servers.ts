@@ -1,5 +1,5 @@
-// `npm run servers` obtains the servers that this machine's toolchains allow, and says what is missing and why.
-// `npm run servers -- start NAME [--port N] [--data DIR]` runs one in the foreground until it is told to stop.
+// `npm run servers` obtains the servers that this machine's toolchains allow, and says what is missing and why. `npm run servers
+// -- start NAME [--port N] [--data DIR]` runs one server in the foreground until it is stopped.
 
 import { parseArgs } from 'node:util';
 import { endWithUsage } from './command-line.ts';
@@ -33,7 +33,7 @@ function readCommand() {
   }
 }
 
-/** What cannot be had is no failure: its tests are skipped, and say so. */
+/** A server that cannot be obtained is no failure: its tests are skipped, and say so. */
 async function obtainAll(): Promise<void> {
   for (const server of SERVERS) {
     const found = server.find();

@@ -1,6 +1,7 @@
-// `npm run siege -- --seconds 10 --rounds 3`: an attacker of each kind beside a victim, on an embedded PostgreSQL. A round is a quiet
-// stretch and one under attack, each of so many seconds. Prints the table, and fails where the victim's p99 is more than three times its
-// quiet value (the median of the rounds), an answer was a server error, or an execution did not end. `--only 'forged keys'` runs one attack.
+// `npm run siege -- --seconds 10 --rounds 3`: an attacker of each kind beside a victim, on an embedded PostgreSQL. A round is a
+// quiet stretch and a stretch under attack, each of the given seconds. Prints the table, and fails where the victim's p99 is more
+// than three times its quiet value (the median of the rounds), an answer was a server error, or an execution did not end. `--only
+// 'forged keys'` runs one attack.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

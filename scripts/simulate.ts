@@ -1,6 +1,6 @@
-// Runs the seeded simulation (`npm run sim -- --seeds N | --minutes M [--seed S] [--messaging]`): N seeds from S on, or as many as
-// M minutes allow, of executions or of lifecycles and deliveries. Prints in one line what was run, and for each failing seed what broke, with the smallest case found
-// that still breaks.
+// Runs the seeded simulation (`npm run sim -- --seeds N | --minutes M [--seed S] [--messaging]`): N seeds from S on, or as many
+// as fit into M minutes, of executions or of lifecycles and deliveries. Prints one line about what was run, and for each failing
+// seed what broke, with the smallest failing case found.
 
 import type { Violation } from '../test/simulation/audit.ts';
 import { describeCase, generateCase } from '../test/simulation/case.ts';

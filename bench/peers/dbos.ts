@@ -1,5 +1,5 @@
-// DBOS Transact: workflows whose steps are recorded in PostgreSQL. Measured in both ways that it offers, of which the better
-// counts: called directly with many under way, and through a queue that was filled before it started.
+// DBOS Transact: workflows whose steps are recorded in PostgreSQL. Measured in both ways that it offers, and the better one
+// counts: called directly with many calls in flight, and through a queue that was filled before it started.
 
 import { DBOS, DBOSClient } from '@dbos-inc/dbos-sdk';
 import {

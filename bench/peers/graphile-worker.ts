@@ -1,6 +1,6 @@
-// graphile-worker: a job queue on PostgreSQL. It knows no workflows: ten steps in a row are ten jobs, each of which adds the
-// next, which is the least that survives a crash in the middle. The settings are those of its own performance test, and the
-// same without its batching; the better counts.
+// graphile-worker: a job queue on PostgreSQL. It has no workflows: ten steps in a row are ten jobs, each of which adds the next,
+// which is the least that survives a crash in the middle. The settings are those of its own performance test, with and without
+// its batching; the better one counts.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { Logger, makeWorkerUtils, type Runner, run } from 'graphile-worker';
@@ -34,7 +34,10 @@ const preset = {
     logger: quiet,
   },
 };
-/** Batching trades latency for throughput, and a job that adds the next one waits for it: so also without. */
+/**
+ * Batching trades latency for throughput, and a job that adds the next one waits for the batch. So it is measured without
+ * batching as well.
+ */
 const promptPreset = {
   worker: { ...preset.worker, localQueue: { size: -1, refetchDelay: { durationMs: 10 } }, completeJobBatchDelay: -1 },
 };

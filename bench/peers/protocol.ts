@@ -1,10 +1,10 @@
-// How a peer's program talks with the benchmark: it is a process of its own that gets its sizes as an argument and sends
-// what it measures.
+// How the program of a peer talks with the benchmark: it is a separate process that gets its sizes as an argument and sends its
+// measurements.
 
 export interface PeerSettings {
-  /** A database of its own on the server that all of them share; Restate keeps its data itself. */
+  /** A separate database on the shared server; Restate keeps its data itself. */
   readonly databaseUrl: string;
-  /** An empty folder of its own. */
+  /** A separate, empty folder. */
   readonly folder: string;
   readonly oneStep: number;
   readonly tenStep: number;
@@ -15,7 +15,7 @@ export interface PeerSettings {
 export type PeerReport =
   | { readonly type: 'progress'; readonly text: string }
   | { readonly type: 'row'; readonly scenario: string; readonly unit: string; readonly value: number }
-  /** Seconds of each way in which the work was done; the better one counts. */
+  /** The seconds of each way to do the work; the better one counts. */
   | { readonly type: 'ways'; readonly scenario: string; readonly seconds: Record<string, number> };
 
 export const STEPS = 10;
@@ -32,7 +32,7 @@ export function tellProgress(text: string): void {
   tell({ type: 'progress', text });
 }
 
-/** The best of the ways in which the peer can do this work, as executions or steps in a second. */
+/** The best of the ways in which the peer can do this work, as executions or steps per second. */
 export function tellRate(scenario: string, unit: string, count: number, seconds: Record<string, number>): void {
   tell({ type: 'ways', scenario, seconds });
   tell({ type: 'row', scenario, unit, value: count / Math.min(...Object.values(seconds)) });
@@ -55,14 +55,14 @@ export async function seconds(work: () => PromiseLike<unknown>): Promise<number>
   return (performance.now() - started) / 1000;
 }
 
-/** As long as ours is warmed up: until the compiler has seen everything. */
+/** As long as our own warm-up: until the compiler has seen everything. */
 export async function warmUpFor(milliseconds: number, work: () => Promise<unknown>): Promise<void> {
   tellProgress('warming up');
   const end = performance.now() + milliseconds;
   while (performance.now() < end) await work();
 }
 
-/** Calls `work` so often, with so many calls under way at a time. */
+/** Calls `work` `count` times, with `atOnce` calls in flight at a time. */
 export async function concurrently(count: number, atOnce: number, work: () => PromiseLike<unknown>): Promise<void> {
   let left = count;
   const worker = async () => {
@@ -71,14 +71,14 @@ export async function concurrently(count: number, atOnce: number, work: () => Pr
   await Promise.all(Array.from({ length: Math.min(atOnce, count) }, worker));
 }
 
-/** One after the other; milliseconds of each. */
+/** One after the other; returns the milliseconds of each. */
 export async function oneByOne(count: number, work: () => PromiseLike<unknown>): Promise<number[]> {
   const measured: number[] = [];
   for (let run = 0; run < count; run++) measured.push((await seconds(work)) * 1000);
   return measured;
 }
 
-/** Resolves when something was counted so often. */
+/** Resolves when the expected number of ticks was counted. */
 export function countdown(): { expect(count: number): Promise<void>; tick(): void } {
   let left = 0;
   let done = Promise.withResolvers<void>();

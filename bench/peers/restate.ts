@@ -1,6 +1,5 @@
-// Restate: a server of its own that journals the steps of handlers, with its default settings (durable, one node). Measured in
-// both ways that it offers, of which the better counts: calls with many under way, and messages that were all sent before
-// they are due.
+// Restate: a separate server that journals the steps of handlers, with its default settings (durable, one node). Measured in both
+// ways that it offers, and the better one counts: calls with many in flight, and messages that were all sent before they are due.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -25,9 +24,9 @@ import {
 
 const AT_ONCE = 200;
 const SEND_AT_ONCE = 64;
-/** How long sending one takes at most, to choose when they are due. */
+/** The longest time to send one message, to choose when the messages are due. */
 const SEND_EACH_MS = 2;
-/** Of the way that is the faster one: a round is as much as a third faster or slower than the one before. */
+/** Rounds of the faster way: a round can be a third faster or slower than the one before. */
 const ROUNDS = 3;
 
 const { folder, oneStep, tenStep, latency, warmUpMs } = settings();
@@ -124,7 +123,7 @@ function startServer(): ChildProcess {
   return child;
 }
 
-/** The server takes a moment to come up. */
+/** Waits, because the server takes a moment to come up. */
 async function register(): Promise<void> {
   tellProgress('starting the server');
   for (let tries = 0; ; tries++) {

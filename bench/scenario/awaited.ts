@@ -1,5 +1,5 @@
-// Start and await the result, in one process with its runner: a closed loop, each caller starts the next when the one before has
-// ended. Beside it the same callers that only wait for the acceptance.
+// Start and await the result, in one process with its runner: a closed loop, in which each caller starts the next execution when
+// the one before has ended. For comparison, the same callers that wait only for the acceptance.
 
 import type { Pawl } from '../../src/main.ts';
 import { median } from '../measurement.ts';
@@ -11,7 +11,7 @@ const CROWDS = [
   { callers: 500, reach: 0.7 },
   { callers: 5_000, reach: 0.6 },
 ] as const;
-/** The peers' own awaited calls are measured with as many. */
+/** The awaited calls of the peers use the same number of callers. */
 const PEER_CALLERS = 200;
 const ALONE = 300;
 
@@ -43,7 +43,7 @@ export const awaited: Scenario = {
   },
 };
 
-/** Ours alone, some rounds: for what is measured beside it. */
+/** Our engine alone, a few rounds, for measurements that are compared with it. */
 export async function awaitedNow({ database, scaled }: Bench, rounds: number): Promise<number[]> {
   await database.clear();
   const pawl = await openPawl(database);
@@ -67,7 +67,7 @@ async function measure({ report, scaled, quick }: Bench, name: string, work: () 
   return median(rates);
 }
 
-/** How many a second so many callers get done. */
+/** The number of calls per second that this many callers get done. */
 async function loop(work: () => Promise<unknown>, callers: number, count: number): Promise<number> {
   let left = count;
   const startedAt = performance.now();
@@ -88,7 +88,7 @@ async function alone(run: () => Promise<unknown>, count: number): Promise<number
   return waits;
 }
 
-/** What was only accepted is run before the next measurement begins. */
+/** Runs the executions that were only accepted before the next measurement begins. */
 async function drained(pawl: Pawl): Promise<void> {
   while ((await pawl.store.queueDepth()).length > 0) await new Promise((resolve) => setTimeout(resolve, 100));
 }

@@ -1,4 +1,4 @@
-// Cliffs at the doors of the engine: callbacks, quotas, schemas, publishing, events, schedules, retention. Rows of `cliffs`.
+// Cliffs at the entrances of the engine: callbacks, quotas, schemas, publishing, events, schedules, retention. Rows of `cliffs`.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { callbackToken } from '../../src/execution/callback-token.ts';
@@ -29,7 +29,7 @@ async function drained(pawl: Pawl): Promise<void> {
   while ((await pawl.store.queueDepth()).length > 0) await delay(5);
 }
 
-/** A burst of callbacks, and what somebody else's one step takes meanwhile. */
+/** A burst of callbacks, and how long a one-step execution of another tenant takes meanwhile. */
 export async function callbacks({ report, scaled }: Bench, pawl: Pawl, plain: number): Promise<void> {
   const count = scaled(5_000);
   const { workflowId } = await publish(pawl, { name: 'waits', tasks: { paid: { wait_for_webhook: {} } } });
@@ -83,7 +83,7 @@ export async function triggerSchema({ report, scaled }: Bench, pawl: Pawl, plain
   report.required('cliff-trigger-schema/one-step', rate / plain, { atLeast: 0.7 });
 }
 
-/** The last thousand of 8,000 against the first. */
+/** Compares the last thousand of 8,000 with the first. */
 export async function publishing({ report, scaled }: Bench, pawl: Pawl): Promise<void> {
   const step = scaled(1_000);
   const rates: number[] = [];
@@ -97,7 +97,7 @@ export async function publishing({ report, scaled }: Bench, pawl: Pawl): Promise
   report.required('cliff-publishing/last-to-first', rates.at(-1)! / rates[0]!, { atLeast: 0.8 });
 }
 
-/** 1,000 triggers listen to one type of event; the filters let one of them through. */
+/** 1,000 triggers listen to one type of event; the filters let one trigger through. */
 export async function eventTriggers({ report, scaled }: Bench, pawl: Pawl): Promise<void> {
   const { triggers, intake } = pawl.triggering;
   for (let n = 0; n < 1_000; n++) {
@@ -115,7 +115,7 @@ export async function eventTriggers({ report, scaled }: Bench, pawl: Pawl): Prom
   report.required('cliff-event-triggers/s', rate, { atLeast: 1_500 });
 }
 
-/** 5,000 schedules that are all due every second: how many slots are started in a second. */
+/** 5,000 schedules that are all due every second: how many slots are started per second. */
 export async function schedules({ report, scaled }: Bench, pawl: Pawl): Promise<void> {
   const count = scaled(5_000);
   await crowd(count, () =>
@@ -134,7 +134,7 @@ export async function schedules({ report, scaled }: Bench, pawl: Pawl): Promise<
   report.required('cliff-schedules/kept-up', rate / count, { atLeast: 0.95 });
 }
 
-/** Ended executions are removed as fast as new ones are made. */
+/** Ended executions are removed as fast as new ones are created. */
 export async function retention({ database, report, scaled }: Bench, pawl: Pawl): Promise<void> {
   const startedAt = performance.now();
   const made = scaled(60_000);

@@ -1,5 +1,5 @@
-// What a user does that used to fall off a cliff, each against plain one-step executions in the same process. Every row takes less
-// than a minute, and one that falls below its reach fails the run.
+// Uses of the engine that once had a performance cliff, each compared with plain one-step executions in the same process. Every
+// row takes less than a minute, and a row below its target fails the run.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Json } from '../../src/core/json/json.ts';
@@ -45,7 +45,7 @@ const ROWS: readonly Row[] = [
   { name: 'publishing', run: publishing },
   { name: 'event-triggers', run: eventTriggers },
   { name: 'retention', run: retention, options: { engine: { retentionMs: 1 } } },
-  // The last: its schedules go on firing.
+  // This row is the last one, because its schedules go on firing.
   { name: 'schedules', run: schedules },
 ];
 
@@ -71,7 +71,7 @@ export const cliffs: Scenario = {
   },
 };
 
-/** While a downstream fails for thousands, how long does somebody else's one step take? */
+/** How long does a one-step execution of another tenant take while a downstream fails for thousands? */
 async function retryStorm({ report, scaled }: Bench, pawl: Pawl): Promise<void> {
   const fails = { id: 'no', actionType: 'core.fail', parameters: { retryable: true } };
   const storm = await publish(pawl, { id: 'storm', displayName: 'storm', startNode: 'no', nodes: [fails] });

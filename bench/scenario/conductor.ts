@@ -1,5 +1,5 @@
-// Our workflows on Conductor beside the same lanes with workers that answer at once, and beside the other engines: in one run. And how
-// often idle workers ask.
+// Our workflows on Conductor compared with the same lanes with workers that answer at once, and with the other engines, in one
+// run. Also how often idle workers poll.
 
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -80,7 +80,7 @@ async function beside({ database, report, scaled }: Bench, url: string, address:
   }
 }
 
-/** The same lanes under other names, and workers without a database: every gate says "run", every step is done when it is asked for. */
+/** The same lanes under other names, and workers without a database: every gate says "run", and every step is done at once. */
 function startBare(url: string, definition: Json) {
   const compiled = compileDefinition(definition);
   if (!compiled.ok) throw new Error('the diamond is not valid');
@@ -117,7 +117,7 @@ function startBare(url: string, definition: Json) {
   };
 }
 
-/** Requests a second of a process that has nothing to do, after it had something to do. */
+/** Requests per second of a process that has become idle. */
 async function idle({ database, report, scaled }: Bench, url: string): Promise<void> {
   await database.clear();
   const target = new URL(url);

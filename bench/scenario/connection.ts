@@ -1,5 +1,5 @@
-// What credentials cost: an attempt with a connection against the same attempt without one, also among ten thousand connections; and a
-// webhook whose signature is verified against POST /execute.
+// The cost of credentials: an attempt with a connection compared with the same attempt without one, also among ten thousand
+// connections; and a webhook with a verified signature compared with POST /execute.
 
 import { createHmac } from 'node:crypto';
 import { z } from 'zod';
@@ -34,7 +34,7 @@ async function measureAttempts({ database, report, scaled }: Bench): Promise<voi
   const graph = (id: string) => ({ id, displayName: id, startNode: 'ask' });
   const without = await publish(filling, { ...graph('bench-bare'), nodes: [node] });
   const named = await publish(filling, { ...graph('bench-named'), nodes: [{ ...node, connection: 'bench' }] });
-  /** One run of each in every round, so that what else the machine does meets both. */
+  /** One run of each in every round, so that other load on the machine affects both. */
   const measured = async () => {
     const costs: number[] = [];
     const rates: number[] = [];

@@ -1,5 +1,5 @@
-// What the dashboard asks with ten million executions in the table: the first page of every filter that it offers, statistics, causes, and
-// what is live. A page that would have to look at more stops after 50,000 executions and says so, which is an answer, too.
+// The queries of the dashboard with ten million executions in the table: the first page of every filter, statistics, causes, and
+// live data. A page that would have to look at more stops after 50,000 executions and says so, which is an answer, too.
 
 import type { Pawl } from '../../src/main.ts';
 import type { BenchDatabase } from '../database.ts';
@@ -12,7 +12,7 @@ import { fillExecutions } from './list.ts';
 const EXECUTIONS = 10_000_000;
 const LIVE = 100_000;
 const ROUNDS = 20;
-/** The first ones also prepare the statement. */
+/** The first queries also prepare the statement. */
 const PREPARING = 3;
 const MOST_MS = 20;
 const DAY = 'createdAfter=2026-01-02T00:00:00Z';
@@ -34,7 +34,7 @@ const FILTERS: Readonly<Record<string, string>> = {
   stuck: 'status=Running&olderThan=1h',
 };
 
-/** Every combination of what the page has a field for. */
+/** Every combination of the filter fields on the page. */
 const FIELDS = [
   ['', 'why=queued', 'why=running', 'why=retrying', 'why=waiting', 'why=sleeping', 'why=paused', 'why=noWorker'],
   ['', 'status=Failed', 'status=Succeeded', 'status=Failed,TimedOut', 'status=Pending,Running,Paused'],
@@ -92,7 +92,7 @@ export const dashboardScenario: Scenario = {
   },
 };
 
-/** How long those took that were answered whole; the slowest are named. */
+/** The times of the queries that were answered whole; the slowest are named. */
 async function askEveryCombination(pawl: Pawl, report: Bench['report']): Promise<number[]> {
   const asked: { query: string; ms: number; isCut: boolean }[] = [];
   for (const query of combinations()) asked.push({ query, ...(await ask(pawl, `/executions?view=row${query}`, 7)) });

@@ -1,4 +1,4 @@
-// Delivery: messages to a webhook in a process of its own, and what the outbox costs executions. Started as a child process,
+// Delivery: messages to a webhook in a separate process, and what the outbox costs executions. When started as a child process,
 // this file is that webhook.
 
 import { fork } from 'node:child_process';
@@ -45,7 +45,7 @@ async function measureWebhooks({ database, report, scaled, quick }: Bench): Prom
     await clearLifecycles(database);
     await importMachine(pawl);
     const subscriptions = [{ kinds: ['transition'] }];
-    // Those of other scenarios would be sent to as well, and never answer.
+    // Consumers of other scenarios would get messages as well, and never answer.
     await database.query('delete from consumers');
     await consumers.register(TENANT, { code: 'hook', kind: 'webhook', url: receiver.url, subscriptions });
     const rates: number[] = [];
@@ -62,7 +62,7 @@ async function measureWebhooks({ database, report, scaled, quick }: Bench): Prom
       const each = Math.round((user + system) / count);
       report.progress(`webhooks: ${Math.round(rates.at(-1)!)}/s, ${each} µs of JavaScript each`);
     }
-    // The first is code being compiled.
+    // The first round compiles the code.
     report.row('webhooks', 'pawl', 'messages/s', median(rates.slice(1)));
     report.ratio('webhooks/per-second', median(rates.slice(1)), { atLeast: 2_000 });
   } finally {
@@ -107,13 +107,13 @@ if (process.send !== undefined && process.argv[2] === 'receive') {
 
 // ── The outbox ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
-/** Its looks are so far apart that none falls into a run. */
+/** The publisher looks so rarely that no look falls into a run. */
 const NO_PUBLISHER: PawlOptions = { monitor: { intervalMs: 3_600_000 } };
-/** It looks so often that it is at work all the time: a run takes little longer than the usual second between two looks. */
+/** The publisher looks so often that it works all the time: a run takes little longer than the usual second between two looks. */
 const PUBLISHER: PawlOptions = { monitor: { intervalMs: 20 } };
 
 /**
- * What is heard of every event has no limit of its own: four messages and four deliveries are more rows than the execution
+ * A consumer of every event has no target of its own: four messages and four deliveries are more rows than the execution
  * itself has, written by the same two cores.
  */
 const SETTINGS = [

@@ -1,5 +1,5 @@
-// The way in: how many executions are accepted in a second when many callers ask at once, and how long one caller waits
-// while 500 executions run flat out in the same process.
+// Accepting executions: how many are accepted per second when many callers ask at once, and how long one caller waits while 500
+// executions run at full speed in the same process.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Pawl } from '../../src/main.ts';
@@ -57,7 +57,7 @@ async function measureWait({ database, report, scaled }: Bench): Promise<void> {
   const pawl = await openPawl(database, { engine: { maxResident: RUNNING } });
   try {
     const waits: number[] = [];
-    // As soon as fewer than 500 are left, it is no longer the question.
+    // With fewer than 500 executions left, the measurement no longer answers the question.
     while (waits.length < scaled(1_000) && (pawl.metrics.get('ended') ?? 0) < backlog - RUNNING) {
       const started = performance.now();
       await pawl.start(workflowId, { trigger: { x: 1 } });

@@ -1,5 +1,5 @@
-// What more runners cost: the same starts with 1, 4 and 16 runner processes on one database. Statements per start must not grow with
-// their number, and on a machine that one runner keeps busy the others should cost little.
+// The cost of more runners: the same starts with 1, 4 and 16 runner processes on one database. Statements per start must not grow
+// with the number of runners. On a machine that one runner keeps busy, more runners should cost little.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -62,7 +62,10 @@ async function measure(database: BenchDatabase, runners: number, starts: number)
   }
 }
 
-/** Runners take turns of a second: so long that each has had one. Statements are prepared then, and the code is compiled. */
+/**
+ * Runners take turns of a second, so this runs until each has had one. Meanwhile statements are prepared and the code is
+ * compiled.
+ */
 async function warmUpAll(pawl: Pawl, workflowId: string, runners: number): Promise<number> {
   const until = performance.now() + (runners + 1) * TURN_MS;
   let started = 0;
@@ -92,7 +95,10 @@ async function ended(database: BenchDatabase, count: number): Promise<void> {
   }
 }
 
-/** Those that executions cause. The services of a process and its poll look now and then, whatever is started: see `idle`. */
+/**
+ * The statements that executions cause. The services of a process and its poll run now and then, whatever is started: see
+ * `idle`.
+ */
 const statements = (counter: QueryCounter): number =>
   [...counter.byName].reduce((sum, [name, times]) => sum + (CAUSED_BY_STARTS.test(name) ? times : 0), 0);
 

@@ -1,5 +1,5 @@
-// The API under load: how many executions are accepted in a second by POST /execute, each durable before it is answered, beside
-// the floor of a bare batched insert behind Fastify; and how long the server takes to start on a database that is there.
+// The API under load: how many executions POST /execute accepts per second, each durable before it is answered, compared with the
+// floor of a bare batched insert behind Fastify; and how long the server takes to start on an existing database.
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -38,7 +38,7 @@ async function measureExecute(bench: Bench): Promise<void> {
     const bare = { ...load, port: floor.port, path: '/execute' };
     for (const target of [ours, bare]) await ask(client, { ...target, requests: scaled(WARM_UP) });
     const results: { ours: LoadResult[]; bare: LoadResult[] } = { ours: [], bare: [] };
-    // In turns, so that what else the machine does meets both.
+    // They take turns, so that other load on the machine affects both.
     for (let round = 0; round < rounds; round++) {
       for (const [name, target] of [['ours', ours] as const, ['bare', bare] as const]) {
         await database.clear();
@@ -76,7 +76,7 @@ export async function ask(client: ChildProcess, load: Load): Promise<LoadResult>
 
 const STARTS = 5;
 
-/** In this process, which has loaded the program: what is measured is our own start, not Node's. */
+/** Starts in this process, which has loaded the program already: this measures our own start, not Node's. */
 async function measureStart({ database, report, scaled }: Bench): Promise<void> {
   await (await openPawl(database, SERVING)).close();
   const seconds: number[] = [];

@@ -1,4 +1,4 @@
-// What a runner without work asks of its database.
+// What an idle runner asks of its database.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { openPawl } from '../native-run.ts';
@@ -7,7 +7,7 @@ import type { Bench, Scenario } from '../scenario.ts';
 
 const SETTLE_MS = 2_000;
 const WATCH_MS = 20_000;
-/** Shorter would only see a part of the poll's rhythm. */
+/** A shorter watch would see only a part of the poll's rhythm. */
 const SHORTEST_WATCH_MS = 4_000;
 
 export const idle: Scenario = {

@@ -1,5 +1,6 @@
-// What loops and waits for events cost: items of a forEach against as many actions that are written out, the last items and rounds
-// against the first, and an event among many open waits. That a saga is undone once after kill -9 is a test: test/engine/saga-killed.test.ts.
+// The cost of loops and of waits for events: items of a forEach compared with the same number of separate actions, the last items
+// and rounds compared with the first, and an event among many open waits. A test proves that a saga is undone once after kill -9:
+// test/engine/saga-killed.test.ts.
 
 import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -32,10 +33,10 @@ async function measureLoops({ database, report, scaled }: Bench): Promise<void> 
   const marks: number[] = [];
   const pawl = await openPawl(database, { actions: [markAction(() => marks.push(performance.now()))] });
   try {
-    // Fewer would be the first batch and little else: nothing to compare its end with.
+    // Fewer items would be little more than the first batch, with no end to compare.
     const items = Math.max(20 * PARALLEL, scaled(10_000));
     const heaps: number[] = [];
-    /** The growth is the time of the last tenth against that of the first. */
+    /** The growth is the time of the last tenth divided by that of the first. */
     const measured = async (definition: Json, count: number) => {
       const rates: number[] = [];
       const growths: number[] = [];
@@ -44,7 +45,7 @@ async function measureLoops({ database, report, scaled }: Bench): Promise<void> 
         marks.length = 0;
         const startedAt = performance.now();
         await run(pawl, workflowId, { items: Array.from({ length: count }, (_, n) => n) });
-        // The first one warms up.
+        // The first round warms up.
         if (round < 0) continue;
         rates.push((1_000 * marks.length) / (performance.now() - startedAt));
         const tenth = Math.floor(marks.length / 10);
@@ -82,7 +83,7 @@ async function measureLoops({ database, report, scaled }: Bench): Promise<void> 
   }
 }
 
-/** A child for each item, against executions of one step that somebody starts. */
+/** A child for each item, compared with one-step executions that are started directly. */
 async function measureChildren({ database, report, scaled }: Bench): Promise<void> {
   await database.clear();
   const count = scaled(4_000);
@@ -138,13 +139,13 @@ async function measureEvents({ database, report, scaled }: Bench): Promise<void>
     report.row('language-event-nobody', `pawl: ${count} waits`, 'ms p50', percentile(lookups, 0.5));
     report.ratio('event-nobody-waits-for/ms', percentile(lookups, 0.5), { atMost: 1 });
     const found: number[] = [];
-    // One after the other: how long an event takes, not how many are taken a second.
+    // One after the other: this measures how long an event takes, not how many are accepted per second.
     for (let n = 0; n < Math.min(200, count); n++) {
       found.push(await tell(Math.floor((n * count) / 200)));
       await ended(pawl, n + 1);
     }
     report.row('language-event', `pawl: ${count} waits`, 'ms p50', percentile(found, 0.5));
-    // What an event costs at least: one write that reaches the disk.
+    // The least cost of an event: one write that reaches the disk.
     const commits: number[] = [];
     for (let n = 0; n < 200; n++) {
       const startedAt = performance.now();
@@ -158,7 +159,7 @@ async function measureEvents({ database, report, scaled }: Bench): Promise<void>
   }
 }
 
-/** Until all of them rest: starting them is not what is measured. */
+/** Waits until all executions are parked: starting them is not measured. */
 async function parked(pawl: Pawl, count: number): Promise<void> {
   const giveUpAt = performance.now() + STUCK_AFTER_MS;
   while ((pawl.metrics.get('parked') ?? 0) < count) {

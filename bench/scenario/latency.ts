@@ -51,7 +51,7 @@ async function withPawl<Result>({ database, report }: Bench, work: (pawl: Pawl) 
   }
 }
 
-/** Milliseconds of each. */
+/** The milliseconds of each execution. */
 async function times(pawl: Pawl, workflowId: string, count: number): Promise<number[]> {
   const measured: number[] = [];
   for (let run = 0; run < count; run++) {

@@ -1,5 +1,5 @@
-// Lifecycles: triggers of many instances beside the floor of the same rows, and what a monitor's look costs while a million
-// instances wait for their timeouts.
+// Lifecycles: triggers of many instances compared with the floor of the same rows, and the cost of a monitor's look while a
+// million instances wait for their timeouts.
 
 import type { Pawl } from '../../src/main.ts';
 import { runTriggerFloor } from '../lifecycle-floor.ts';
@@ -54,7 +54,7 @@ async function measureTriggers({ database, report, scaled, quick }: Bench): Prom
   }
 }
 
-/** One that takes its messages by itself, some day: they are written, and nothing is sent meanwhile. */
+/** A pull consumer that takes no messages during the measurement: messages are written, and nothing is sent. */
 async function subscribe(pawl: Pawl): Promise<void> {
   await pawl.messaging.consumers.register('default', {
     code: 'quiet',
@@ -63,7 +63,7 @@ async function subscribe(pawl: Pawl): Promise<void> {
   });
 }
 
-/** The floor learns from it. */
+/** Keeps one message, which the floor learns from. */
 async function keepOneMessage(database: Bench['database']): Promise<number> {
   const [row] = await database.query<{ guid: string; bytes: number }>(
     'select ack_guid as guid, length(body::text) as bytes from messages limit 1',
@@ -76,7 +76,7 @@ async function keepOneMessage(database: Bench['database']): Promise<number> {
 }
 
 async function measureMonitor({ database, report, scaled }: Bench): Promise<void> {
-  // Its own rhythm is switched off: every look is ours.
+  // The monitor's own schedule is switched off: this scenario makes every look.
   const pawl = await openPawl(database, { runner: false, monitor: { intervalMs: 3_600_000 } });
   try {
     const quiet = scaled(QUIET);

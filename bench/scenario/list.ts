@@ -1,4 +1,5 @@
-// GET /executions with a million executions in the table, of several tenants: the first page, without a filter and with each.
+// GET /executions with a million executions of several tenants in the table: the first page, without a filter and with each
+// filter.
 
 import type { Pawl } from '../../src/main.ts';
 import type { BenchDatabase } from '../database.ts';
@@ -11,7 +12,7 @@ const EXECUTIONS = 1_000_000;
 const LIVE = 10_000;
 const ROUNDS = 30;
 
-/** What people look at; the slowest counts. */
+/** Typical queries of people; the slowest counts. */
 const QUESTIONS: Readonly<Record<string, string>> = {
   all: '',
   failed: '?status=Failed',
@@ -64,11 +65,14 @@ async function ask(pawl: Pawl, query: string): Promise<number[]> {
     await answer.text();
     waits.push(performance.now() - startedAt);
   }
-  // The first ones also prepare the statement.
+  // The first queries also prepare the statement.
   return waits.slice(3);
 }
 
-/** One a tenth of a second; ids begin with their time, as ours do. Half are ours, one in 20 has failed, the newest live. */
+/**
+ * One execution every tenth of a second; ids begin with their time, as ours do. Half belong to our tenant, one in 20 has
+ * failed, and the newest are live.
+ */
 export async function fillExecutions(database: BenchDatabase, count: number, live: number): Promise<void> {
   await database.query(
     `insert into workflow_executions (id, tenant_id, workflow_id, version, format, trigger, principal, correlation_id, request_id, created_at)
@@ -83,7 +87,7 @@ export async function fillExecutions(database: BenchDatabase, count: number, liv
     [count, TENANT],
   );
   await database.query(
-    // Of what is parked, most sleeps; some retries (2), some waits for a callback (4).
+    // Most parked executions sleep, some retry (2), and some wait for a callback (4).
     `insert into execution_queue (execution_id, tenant_id, workflow_id, version, priority, state, due_at, epoch, parked_for)
      select id, tenant_id, workflow_id, version, priority, 2, created_at + interval '10 years', 1,
        (array[16, 16, 16, 16, 16, 16, 16, 2, 4, 4])[1 + abs(hashtext(id::text)) % 10]::smallint

@@ -1,5 +1,5 @@
-// Whether a step costs the same late in a long execution as early: the time from node to node around the 950th of 1,000
-// in a row, against that around the 10th.
+// Whether a late step of a long execution costs the same as an early one: the time from node to node around the 950th of 1,000 in
+// a row, compared with that around the 10th.
 
 import { performance } from 'node:perf_hooks';
 import { z } from 'zod';

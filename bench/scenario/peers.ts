@@ -1,6 +1,6 @@
-// The same work by other engines, on the same machine and, where they use PostgreSQL, on the same server: one step, ten in a
-// row, ten alone. Each is a process of its own (bench/peers), installed on first use with the lock file beside it. A machine
-// may be half as fast a minute later, so that ours is measured right before and right after each of them.
+// The same work by other engines, on the same machine and, where they use PostgreSQL, on the same server: one step, ten in a row,
+// ten alone. Each is a separate process (bench/peers), installed on first use with the lock file beside it. A machine may be half
+// as fast a minute later, so ours is measured right before and right after each peer.
 
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -21,7 +21,7 @@ interface Peer {
   readonly program: URL;
   readonly oneStep: number;
   readonly tenStep: number;
-  /** What our number must be, as a multiple of the peer's. */
+  /** The target for our number, as a multiple of the peer's. */
   readonly reach: Record<string, Reach>;
 }
 
@@ -82,11 +82,11 @@ export const peers: Scenario = {
 
 async function install({ report }: Bench): Promise<void> {
   const lock = readFileSync(join(PEERS_FOLDER, 'package-lock.json'), 'utf8');
-  // What was installed, so that a changed lock file is noticed.
+  // A copy of the installed lock file, so that a changed lock file is noticed.
   const stamp = join(PEERS_FOLDER, 'node_modules', '.installed-lock.json');
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === lock) return;
   report.progress('peers: installing them, on first use (some 250 MB)');
-  // Their install scripts only report usage.
+  // The install scripts of the peers only report usage.
   const npm = spawn('npm', ['ci', '--ignore-scripts', '--no-fund', '--no-audit'], {
     cwd: PEERS_FOLDER,
     stdio: ['ignore', 'inherit', 'inherit'],
@@ -109,7 +109,7 @@ async function runPeer(bench: Bench, { system, program, oneStep, tenStep }: Peer
     warmUpMs: warmUpMs(bench),
   };
   const execArgv = [...process.execArgv, '--no-warnings'];
-  // Restate's SDK would write two lines for each execution; nobody else here does.
+  // Restate's SDK would log two lines for each execution, which no other system here does.
   const env = { ...process.env, RESTATE_LOGGING: 'ERROR' };
   const child = fork(program, [JSON.stringify(settings)], { execArgv, stdio: 'pipe', cwd: folder, env });
   try {
@@ -145,7 +145,7 @@ function describeWays(seconds: Record<string, number>): string {
 
 type Ours = Record<string, readonly number[]>;
 
-/** What is compared with this peer. */
+/** Our numbers to compare with this peer. */
 async function ours(bench: Bench, { system, reach }: Peer): Promise<Ours> {
   bench.report.progress(`${system}: ours beside it`);
   const measured: Record<string, number[]> = {};

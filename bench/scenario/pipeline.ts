@@ -1,5 +1,5 @@
-// Pipelines of HTTP calls against a server in a process of its own, next to a bare loop that sends the same requests; and
-// callbacks while very many runs wait for theirs. Started as a child process, this file is that server.
+// Pipelines of HTTP calls to a server in a separate process, compared with a bare loop that sends the same requests; and
+// callbacks while very many runs wait for theirs. When started as a child process, this file is that server.
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -22,8 +22,8 @@ const STEPS = 5;
 /** A round takes half a second, and one may fall into a bad moment of the machine. */
 const ROUNDS = 15;
 /**
- * So many calls are on their way at once, on both sides: as many as leave the bare loop at its best, because it opens few connections;
- * and all of them, which is what a bare loop of undici does when nobody tells it otherwise.
+ * The number of calls in flight at once, on both sides: the number at which the bare loop is at its best, because it opens
+ * few connections; and all of them, which is the default of a bare loop of undici.
  */
 const DEPTHS = [
   { name: 'pipelines', atOnce: 256 },
@@ -31,7 +31,7 @@ const DEPTHS = [
 ];
 const WAITING = 100_000;
 const CALLBACKS = 2_000;
-/** To begin with, so that connections and statements are there. */
+/** The first callbacks open connections and prepare statements. */
 const FIRST_CALLBACKS = 100;
 const CALLERS = 4;
 const PAUSE_MS = 2;
@@ -56,8 +56,8 @@ async function measureDepths(bench: Bench): Promise<void> {
 }
 
 /**
- * Both send the same requests, byte for byte but for the ids, over as many connections, from this process; they take
- * turns, and the first turns of each are not counted: that is code being compiled.
+ * Both send the same requests, identical but for the ids, over the same number of connections, from this process. They take
+ * turns, and the first turns of each are not counted, because they compile the code.
  */
 async function measureCalls(bench: Bench, url: string, name: string, atOnce: number): Promise<void> {
   const { database, report, scaled, quick } = bench;

@@ -1,5 +1,5 @@
-// What execution plans cost beyond graphs: an attempt with a worker in another process, a resume after a long journal, an artifact that
-// streams through, a tenant that floods starts, and a worker without work.
+// The extra cost of execution plans over graphs: an attempt with a worker in another process, a resume after a long journal, an
+// artifact that streams through, a tenant that floods starts, and a worker without work.
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -30,7 +30,7 @@ const planOf = (planId: string, dispatch: object) => ({
   })),
 });
 
-/** Milliseconds of each of these runs, one after the other; and steps/s of as many at once. */
+/** The milliseconds of `alone` runs, one after the other; and the steps/s of `together` runs at once. */
 async function timed(pawl: Pawl, planId: string, { alone, together }: { alone: number; together: number }) {
   const once = async () => {
     const startedAt = performance.now();
@@ -81,7 +81,7 @@ const resume: Scenario = {
     await database.clear();
     const cost = async (facts: number) => {
       const first = await openPawl(database);
-      // Each item leaves about three facts; the sleep after them makes the next runner take the execution up from its journal.
+      // Each item leaves about three facts. The sleep after them makes the next runner load the execution from its journal.
       const id = `resume-${facts}`;
       await publish(first, longWorkflow(id));
       const items = Array.from({ length: Math.max(1, Math.round(facts / 3)) }, (_, index) => index);

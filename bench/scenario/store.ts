@@ -1,5 +1,6 @@
 // The store alone: how fast it starts, claims, loads and commits when nothing decides and nothing acts. Batches of 128
-// transitions on three slots at once; each is one journal row and one finished attempt, every tenth ends its execution.
+// transitions on three slots at once; each transition is one journal row and one finished attempt, and every tenth ends its
+// execution.
 
 import type { CommitBatch, Store } from '../../src/store/port.ts';
 import { median } from '../measurement.ts';
@@ -121,7 +122,7 @@ function chunks(ids: readonly string[]): string[][] {
   return Array.from({ length: Math.ceil(ids.length / BATCH) }, (_, i) => ids.slice(i * BATCH, (i + 1) * BATCH));
 }
 
-/** How many in a second. */
+/** Returns the rate per second. */
 async function timed(count: number, work: () => Promise<void>): Promise<number> {
   const started = performance.now();
   await work();

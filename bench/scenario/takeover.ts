@@ -1,4 +1,4 @@
-// How long executions stand still when their runner is killed: from kill -9 to each one's next step in another runner.
+// How long executions stand still when their runner is killed: from kill -9 to the next step of each execution in another runner.
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -56,7 +56,7 @@ async function killOne({ database }: Bench, fill: () => Promise<void>): Promise<
     ],
   });
   try {
-    // A runner that has only just begun does not judge others yet; and where in its lease the victim dies is chance.
+    // A runner that has just begun does not judge others yet. The victim dies at a random point of its lease.
     await delay(LEASE_MS / 2 + Math.random() * LEASE_MS);
     const exited = once(victim, 'exit');
     victim.kill('SIGKILL');
@@ -76,7 +76,7 @@ async function startVictim(database: BenchDatabase): Promise<ChildProcess> {
   return victim;
 }
 
-/** Each has written its first journal row, so its only action is running, or about to. */
+/** Each execution has written its first journal row, so its only action is running, or about to run. */
 async function allStarted(database: BenchDatabase): Promise<void> {
   for (;;) {
     const [row] = await database.query<{ started: number }>('select count(*)::int as started from execution_events');

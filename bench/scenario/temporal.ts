@@ -1,5 +1,5 @@
-// Our workflows on Temporal beside a plain Temporal workflow that does the same activities, and beside our own engine: on one server, in
-// one run. Then the same work with 1, 2 and 4 worker processes, and where the processor's time goes.
+// Our workflows on Temporal, compared with a plain Temporal workflow that runs the same activities, and with our own engine: on
+// one server, in one run. Then the same work with 1, 2 and 4 worker processes, and where the CPU time goes.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -24,10 +24,10 @@ const ALONE = 15;
 const MANY = 60;
 const CALLERS = 30;
 const ROUNDS = 3;
-/** Hand-over: this many starts of one step, this far apart: less than the server can do. */
+/** Hand-over: this many one-step starts, this far apart, which is less than the server can do. */
 const STARTS = 100;
 const START_EVERY_MS = 100;
-/** Steps that take their time, on workers with so many places each. */
+/** Slow steps, on workers with this many places each. */
 const SLOW_MS = 400;
 const SLOW_STEPS = 3;
 const SLOW_RUNS = 32;
@@ -128,7 +128,7 @@ async function measureHistory({ report }: Bench, client: Client, pawl: Pawl, wor
   report.ratio('temporal/history-events-per-step', ours, { atMost: 8 });
 }
 
-/** From accepted to the first turn in Temporal, while others start too. */
+/** From the acceptance to the first turn in Temporal, while other executions start too. */
 async function measureHandOver({ database, report, scaled }: Bench, pawl: Pawl): Promise<void> {
   const { workflowId } = await publish(pawl, chainWorkflow('one-step', 1));
   const ids: string[] = [];
@@ -149,7 +149,7 @@ async function measureHandOver({ database, report, scaled }: Bench, pawl: Pawl):
   report.ratio('temporal/hand-over-p99-ms', percentile(times, 0.99), { atMost: 250 });
 }
 
-/** The same work with more worker processes; this one only starts executions. */
+/** The same work with more worker processes; this process only starts executions. */
 async function scaleOut(bench: Bench, address: string, pid: number): Promise<void> {
   const { report } = bench;
   for (const count of [1, 2, 4]) {
@@ -160,7 +160,7 @@ async function scaleOut(bench: Bench, address: string, pid: number): Promise<voi
       );
     });
   }
-  // A worker with few places, and steps that take their time: twice the workers are twice the places.
+  // Workers with few places, and slow steps: twice the workers have twice the places.
   const slow = createServer((_request, response) => setTimeout(() => response.end('{}'), SLOW_MS)).listen(
     0,
     '127.0.0.1',

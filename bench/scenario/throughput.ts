@@ -1,5 +1,5 @@
-// Many executions at once: ours and the floor in turns on the same database, medians. One step, ten in a row, ten in
-// parallel. The queue is filled before the clock starts; it stops when the last execution has ended.
+// Many executions at once: our engine and the floor in turns on the same database, as medians. One step, ten in a row, ten in
+// parallel. The queue is filled before the clock starts, and the clock stops when the last execution has ended.
 
 import type { Json } from '../../src/core/json/json.ts';
 import { runFloor } from '../floor.ts';
@@ -11,10 +11,10 @@ import { chainWorkflow, enqueue, parallelWorkflow, publish } from '../workload.t
 
 const ROUNDS = 5;
 const QUICK_ROUNDS = 3;
-/** `--quick` stays under a minute, also on a slow machine: no round begins that would probably not end by then. */
+/** `--quick` stays under a minute, even on a slow machine: no round begins that would probably not end in time. */
 const QUICK_BUDGET_MS = 18_000;
 const QUICK_SHARE = 1 / 3;
-/** So many run before the floor learns what one leaves. */
+/** This many executions run before the floor learns what one leaves. */
 const TO_LEARN_FROM = 500;
 
 interface Shape {
@@ -22,11 +22,11 @@ interface Shape {
   readonly about: string;
   readonly definition: Json;
   readonly steps: number;
-  /** Some seconds of work, as the peers get: what it takes to open connections must not count for much. */
+  /** Enough for some seconds of work, as the peers get: opening connections must not count for much. */
   readonly executions: number;
-  /** What is counted: the whole, or its steps. */
+  /** What is counted: whole executions, or their steps. */
   readonly unit: 'executions/s' | 'steps/s';
-  /** Ten in parallel finish in an order that is different each time, so there are no rows to learn. */
+  /** Ten parallel steps finish in a different order each time, so there are no rows to learn. */
   readonly shareOfFloor: number | null;
   readonly cpu?: true;
 }
@@ -91,7 +91,7 @@ function rateOf({ unit, steps }: Shape, executions: number, seconds: number): nu
   return (unit === 'steps/s' ? executions * steps : executions) / seconds;
 }
 
-/** Ours alone, a few rounds: for what is measured beside it. */
+/** Our engine alone, a few rounds, for measurements that are compared with it. */
 export function oursNow(bench: Bench, name: 'one-step' | 'ten-step', count: number): Promise<number[]> {
   const shape = SHAPES.find((each) => each.name === name)!;
   const executions = executionsOf(bench, shape);
@@ -105,7 +105,7 @@ export function oursNow(bench: Bench, name: 'one-step' | 'ten-step', count: numb
   });
 }
 
-/** Empties the database and puts so many executions into it. */
+/** Empties the database and puts `count` executions into it. */
 type Refill = (count: number) => Promise<void>;
 
 async function withQueue<Result>(

@@ -1,5 +1,5 @@
-// Executions that wait: 100,000 that are all due at the same moment, what one costs in memory while it is parked and while
-// it is resident, and how late the last of them wakes.
+// Waiting executions: 100,000 that are all due at the same moment, the memory of one while it is parked and while it is resident,
+// and how late the last one wakes.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
@@ -13,9 +13,9 @@ import { enqueue, publish } from '../workload.ts';
 
 const HOUR_MS = 3_600_000;
 const STUCK_AFTER_MS = 300_000;
-/** Some to begin with, so that what is made once is not counted. */
+/** The first executions are not counted, because they create things that are created once. */
 const FIRST = 100;
-/** Time to get them all asleep: some to begin with, and some for each. */
+/** The time to get all executions asleep: a fixed part, and a part for each. */
 const BEDTIME_MS = 10_000;
 const BEDTIME_EACH_MS = 0.5;
 
@@ -69,7 +69,7 @@ async function measureSleepers(bench: Bench): Promise<void> {
   }
 }
 
-/** An execution that waits too long to be worth a place in memory is made to keep it. */
+/** Keeps executions in memory that wait so long that they would normally leave it. */
 async function measureResidents({ database, report, scaled }: Bench): Promise<void> {
   await database.clear();
   const count = scaled(5_000);
@@ -95,7 +95,7 @@ async function measureResidents({ database, report, scaled }: Bench): Promise<vo
 
 const asleep = (pawl: Pawl): number => pawl.metrics.get('committedTransitions') ?? 0;
 
-/** Asks for the time that is left, sleeps for it, and says that it is awake. */
+/** Asks for the time that is left, sleeps for it, and reports that it is awake. */
 function sleeper(): Json {
   return {
     id: 'sleeper',
@@ -156,7 +156,7 @@ async function highestMemory(work: () => Promise<void>): Promise<number> {
   return Math.max(highest, process.memoryUsage.rss());
 }
 
-/** Too many for one call of Math.max. */
+/** The values are too many for one call of Math.max. */
 function chunkMaxima(values: readonly number[]): number[] {
   return Array.from({ length: Math.ceil(values.length / 1_000) }, (_, chunk) =>
     Math.max(...values.slice(chunk * 1_000, (chunk + 1) * 1_000)),

@@ -1,4 +1,4 @@
-// What reads our OpenAPI document as strangers do: a program that sends generated requests, and two that generate clients.
+// Programs that read our OpenAPI document as others do: one sends generated requests, and two generate clients.
 
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ export const pythonClient = pythonProgram({
 const FOLDER = cacheFolder('openapi-typescript-7');
 const PROGRAM = join(FOLDER, 'node_modules', '.bin', 'openapi-typescript');
 
-/** In a folder of its own: it needs a TypeScript with a JavaScript API, which the compiler of this repository does not have. */
+/** In a separate folder: it needs a TypeScript with a JavaScript API, which the compiler of this repository does not have. */
 export const typescriptClient: Server = {
   name: 'openapi-typescript',
   use: 'a generated TypeScript client of the API',

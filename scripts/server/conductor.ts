@@ -1,5 +1,5 @@
-// Conductor OSS on PostgreSQL, assembled from Maven Central by the recipe in conductor/: its Apache-licensed modules and Spring Boot. It
-// needs a JDK of version 21 or newer. Its database is an embedded PostgreSQL of its own.
+// Conductor OSS on PostgreSQL, assembled from Maven Central by the recipe in conductor/: its Apache-licensed modules and Spring
+// Boot. It needs a JDK of version 21 or newer. It has its own embedded PostgreSQL.
 
 import {
   cpSync,
@@ -63,7 +63,10 @@ export const conductor: Server = {
   },
 };
 
-/** What a killed server had taken from its queues comes back after a minute; this is its only server, so it can come back now. */
+/**
+ * Tasks that a killed server had taken from its queues come back after a minute. This is the only server, so they can come
+ * back now.
+ */
 async function giveBackTasks(connectionString: string): Promise<void> {
   const client = new pg.Client({ connectionString });
   await client.connect();
@@ -77,7 +80,7 @@ async function obtain(): Promise<Obtained> {
   if (jdk === null) return { missing: `a JDK of version ${OLDEST_JDK} or newer is not installed in ${JVM_FOLDER}` };
   const maven = inPath('mvn');
   if (maven === null) return { missing: 'Maven is not installed; it assembles Conductor' };
-  // Under another name until it is complete: what was broken off is not taken for a program.
+  // The folder has another name until it is complete, so that an interrupted build is not taken for a program.
   const partly = `${FOLDER}.partly`;
   mkdirSync(partly, { recursive: true });
   cpSync(RECIPE, partly, { recursive: true });
@@ -91,7 +94,7 @@ async function obtain(): Promise<Obtained> {
   return { path: FOLDER };
 }
 
-/** JAVA_HOME where it is new enough, else one of the folder where systems put them. */
+/** JAVA_HOME if it is new enough, otherwise one from the folder where systems put JDKs. */
 function newJdk(): string | null {
   const installed = existsSync(JVM_FOLDER) ? readdirSync(JVM_FOLDER).map((name) => join(JVM_FOLDER, name)) : [];
   const candidates = [process.env.JAVA_HOME ?? '', ...installed];

@@ -5,7 +5,7 @@ import { pythonProgram } from './python.ts';
 export const dbt = pythonProgram({
   name: 'dbt',
   use: 'the DBT_* steps of plans',
-  // dbt 1.12 downloads a program of its own when it is installed.
+  // dbt 1.12 downloads its own program when it is installed.
   packages: ['dbt-core~=1.11.0', 'dbt-duckdb', 'dbt-postgres'],
   program: 'dbt',
 });

@@ -1,5 +1,5 @@
-// Programs that come as packages of Debian and its relatives: obtained by apt-get when we are root. PostgreSQL's own cluster,
-// which Debian starts by itself, is never used.
+// Programs that come as packages of Debian and its relatives, obtained by apt-get when we are root. The PostgreSQL cluster that
+// Debian starts by itself is never used.
 
 import { existsSync } from 'node:fs';
 import { findDebianPostgres } from '../../test/field/debian-postgres.ts';
@@ -25,7 +25,7 @@ export const pgbouncer: Server = {
   obtain: () => aptInstall('pgbouncer', findPgBouncer),
 };
 
-/** Which version that is depends on the Debian: 15 in bookworm. */
+/** The version depends on the Debian release: 15 in bookworm. */
 const PACKAGE = existsSync('/etc/debian_version') ? 'postgresql' : 'postgresql-15';
 
 export const debianPostgres: Server = {

@@ -1,4 +1,4 @@
-// A server that speaks S3 and Secrets Manager, for the tests of artifacts and plans in buckets, and of secrets.
+// A server with the APIs of S3 and Secrets Manager, for the tests of artifacts and plans in buckets, and of secrets.
 
 import { pythonProgram } from './python.ts';
 

@@ -1,4 +1,4 @@
-// Programs of Python, each in an environment of its own in the cache folder.
+// Python programs, each in a separate environment in the cache folder.
 
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ export interface PythonProgram {
   readonly name: string;
   readonly use: string;
   readonly packages: readonly string[];
-  /** In the environment's bin folder. */
+  /** The name of the program in the bin folder of the environment. */
   readonly program: string;
 }
 

@@ -1,4 +1,4 @@
-// One row of the table of servers: what it is, how this machine can obtain it, and how it is started. The programs lie in a
+// One row of the table of servers: what it is, how this machine can obtain it, and how it is started. The programs are in a
 // folder outside the work tree, so that a clean checkout finds what an earlier one has built.
 
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
@@ -11,11 +11,11 @@ export interface Server {
   readonly name: string;
   /** What the tests and people use the server for. */
   readonly use: string;
-  /** The program's path when it is there already; null: it has to be obtained. */
+  /** The path of the program if it is already there; null: it has to be obtained. */
   find(): string | null;
   /** Obtains the program, or says why this machine cannot. */
   obtain(): Promise<Obtained>;
-  /** Where the server listens when nobody says otherwise. */
+  /** The default port of the server. */
   readonly port: number;
   /** Absent: nothing to run in the foreground. */
   start?(program: string, options: StartOptions): Promise<RunningServer>;
@@ -25,20 +25,20 @@ export type Obtained = { readonly path: string } | { readonly missing: string };
 
 export interface StartOptions {
   readonly port: number;
-  /** Where the server keeps its data; absent: in memory, or in a folder that goes with it. */
+  /** Where the server keeps its data; absent: in memory, or in a temporary folder. */
   readonly data?: string | undefined;
 }
 
 export interface RunningServer {
   readonly address: string;
   readonly process: ChildProcess;
-  /** Ends what was started along with it, such as a database of its own. */
+  /** Ends what was started along with the server, such as its own database. */
   readonly endOthers?: () => Promise<void>;
 }
 
 const CACHE = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'pawl');
 
-/** A folder of its own for each version of a program: another version is another folder. */
+/** A separate folder for each version of a program. */
 export function cacheFolder(name: string): string {
   return join(CACHE, name);
 }
@@ -61,7 +61,7 @@ export async function goInstall(source: string, folder: string, program: string)
     : { missing: `go install ${source}: ${failure ?? 'no program'}` };
 }
 
-/** Null: it ended well; otherwise what it said last. */
+/** Null: the program succeeded; otherwise its last output. */
 export function runProgram(
   program: string,
   args: readonly string[],
@@ -75,7 +75,7 @@ export function runProgram(
   });
 }
 
-/** Starts a program that listens on the port, and waits until somebody answers there. */
+/** Starts a program that listens on the port, and waits until it answers there. */
 export async function startListening(
   program: string,
   args: readonly string[],

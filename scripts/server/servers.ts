@@ -1,4 +1,5 @@
-// The table of servers that tests and people use beside PostgreSQL. A new one is a file beside this one, and a row here.
+// The table of servers that tests and people use in addition to PostgreSQL. A new server is a file beside this one, and a row
+// here.
 
 import { pythonClient, schemathesis, typescriptClient } from './api-tools.ts';
 import { conductor } from './conductor.ts';

@@ -37,7 +37,7 @@ async function obtain(): Promise<Obtained> {
   if (maven === null) return { missing: 'Maven is not installed; it downloads the test server' };
   mkdirSync(FOLDER, { recursive: true });
   writeFileSync(join(FOLDER, 'pom.xml'), POM);
-  // Under another name until it is complete: what was broken off is not taken for a program.
+  // The folder has another name until it is complete, so that an interrupted download is not taken for a program.
   const partly = `${LIBRARIES}.partly`;
   rmSync(partly, { recursive: true, force: true });
   const copy = ['-q', '-B', 'dependency:copy-dependencies', `-DoutputDirectory=${partly}`];

@@ -10,7 +10,10 @@ const VERSION = '1.5.1';
 const FOLDER = cacheFolder(`temporal-${VERSION}`);
 const BUILT = join(FOLDER, 'temporal');
 
-/** By default a task waits about 50 ms for its turn in the server's queues, which is made for many clusters and not for one laptop. */
+/**
+ * By default a task waits about 50 ms for its turn in the queues of the server, which are tuned for many clusters and not for
+ * one laptop.
+ */
 const QUICK_QUEUES = ['history.transferProcessorMaxPollRPS=5000', 'history.timerProcessorMaxPollRPS=5000'];
 
 export const temporal: Server = {
