@@ -22,7 +22,7 @@ function neededBy(name: string, seen = new Set<string>()): Set<string> {
 
 const find = (part: RegExp): string => readdirSync(ASSETS).find((name) => part.test(name))!;
 
-describe('the budgets of the dashboard', () => {
+describe('the size limits of the dashboard', () => {
   it('a first visit to the overview loads at most 200 KB', () => {
     const html = readFileSync(join(DIST, 'index.html'), 'utf8');
     const linked = [...html.matchAll(/\/assets\/([\w.-]+\.(?:js|css))"/g)].map(([, name]) => name!);

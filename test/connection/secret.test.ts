@@ -23,7 +23,7 @@ const keyIds = () =>
     return rows.map(({ key_id }) => key_id);
   });
 
-it('a secret that a connection refers to reaches the request, and opens after the key was rotated', async () => {
+it('a secret that a connection names reaches the request, and a newer key seals it again', async () => {
   const set = await server.ask('PUT', '/api/v1/secrets/crm', { body: { value: 'canary-one' } });
   expect([set.status, set.body]).toMatchObject([200, { name: 'crm', version: 1 }]);
   const token = { provider: 'table', key: 'crm' };

@@ -63,7 +63,7 @@ describe.skipIf('missing' in program)('NATS JetStream as a consumer', () => {
     expect(await process.stageOf(ackGuid, 'bus')).toBe('Processed');
   });
 
-  it('an execution event on NATS is Processed once the stream has it, and its subject has the prefix of the consumer', async () => {
+  it('an execution event on NATS is Processed once stored, under the subject prefix of the consumer', async () => {
     await process.register(bus({ options: { subject: 'billing' } }));
     const ackGuid = await process.post({ to: ['bus'], kind: 'execution', event: 'RunCompleted' });
     await process.dispatcher.settled();

@@ -25,7 +25,7 @@ afterEach(async () => {
 const idsReceived = () => receiver.received.map(({ headers }) => headers['webhook-id']);
 const webhook = (code = 'kyc') => ({ code, kind: 'webhook', url: receiver.url });
 
-describe('no message is lost, and none is sent after its end (I19)', () => {
+describe('delivery in spite of failures (I19)', () => {
   it('a message claimed by a process that dies before the send is sent again later', async () => {
     const code = await process.register({ code: 'here', kind: 'process' });
     const ackGuid = await process.post({ to: [code] });

@@ -21,7 +21,7 @@ const graph = (id: string, ...nodes: object[]): Json =>
   ({ id, displayName: id, startNode: (nodes[0] as { id: string }).id, nodes }) as Json;
 
 // Conductor takes seconds for a chain of lanes, and longer on a busy machine.
-describe.skipIf(conductorMissing !== null)('on Conductor', { timeout: 300_000 }, () => {
+describe.skipIf(conductorMissing !== null)('executions on Conductor', { timeout: 300_000 }, () => {
   let server: TestServer;
   let other: TestServer;
   let proxy: TcpProxy;
@@ -76,7 +76,7 @@ describe.skipIf(conductorMissing !== null)('on Conductor', { timeout: 300_000 },
     expect(result).toMatchObject({ status: 'Succeeded', outputs: { from: 'd' } });
   });
 
-  it('a node that fails once is tried again', async () => {
+  it('a node that fails once is retried on Conductor', async () => {
     const flaky = {
       id: 'flaky',
       actionType: 'core.sometimes-fails',

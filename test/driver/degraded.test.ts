@@ -78,7 +78,7 @@ describe.skipIf(proxy === null)('Temporal behind a proxy', { timeout: 240_000 },
   });
 });
 
-describe('one of two Conductor servers is away', () => {
+describe('two Conductor servers, one of them away', () => {
   /** This server only has to answer health checks: the runs that it is given wait. */
   const healthy = createServer(({ url }, response) => {
     response.writeHead(url === '/health' ? 200 : 503, { 'content-type': 'application/json' }).end('{"healthy":true}');

@@ -181,7 +181,7 @@ describe.skipIf(temporalMissing !== null)('a wrong Temporal setup', { timeout: 1
       await server.pawl.store.externalNote({ executionId: id, epoch: 1, ref: ref!.ref!, lookAfterMs: 0 });
     };
 
-    test('a workflow id that belongs to somebody else fails the execution with the reason', async () => {
+    test('a workflow id that is taken by somebody else fails the execution with the reason', async () => {
       late!.target(null);
       await cli(
         { PAWL_TEMPORAL_ADDRESS: engine.address, PAWL_TEMPORAL_NAMESPACE_TEMPLATE: 'bad-input' },

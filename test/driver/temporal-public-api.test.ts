@@ -12,7 +12,7 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const FILES = ['test/engine/context.test.ts', 'test/engine/loops.test.ts'];
 
 it.skipIf(temporalMissing !== null)(
-  'tests of the public API pass on Temporal as they are',
+  'engine tests of the public API pass unchanged on Temporal',
   async () => {
     const program = ['node_modules/vitest/vitest.mjs', 'run', '--maxWorkers', '1', ...FILES];
     const env = { ...process.env, TEST_DRIVER: 'temporal' };

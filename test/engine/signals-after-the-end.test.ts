@@ -55,7 +55,7 @@ describe('a signal accepted at the moment the execution ends', () => {
 });
 
 describe('the events of an ended execution', () => {
-  it('the events of an ended execution can be read although signals and facts hold U+0000 and half surrogates', async () => {
+  it('events of an ended execution can be read although they hold U+0000 and half surrogates', async () => {
     const executionId = await engine.start(graph('strange-signal', [held('first', tries(1))]));
     const first = await work.next('first');
     const newParams = { nul: 'x\u0000y', half: '\ud800' };
@@ -70,7 +70,7 @@ describe('the events of an ended execution', () => {
 });
 
 describe('what an ended execution is told', () => {
-  it('a signal to a failed execution takes effect once, at its next retry, and the execution stays Failed until then', async () => {
+  it('a signal to a failed execution takes effect once, at its next retry; until then it stays Failed', async () => {
     const definition = graph('mended', [held('call', { parameters: { region: 'eu', mode: 'plain' }, ...tries(1) })]);
     const executionId = await engine.start(definition);
     (await work.next()).fail(new TerminalError('NO', 'wrong region'));
@@ -90,7 +90,7 @@ describe('what an ended execution is told', () => {
     expect((await engine.pawl.result(executionId)).status).toBe('Succeeded');
   });
 
-  it('a signal to a succeeded execution takes effect when a step runs again, and the result stays until then', async () => {
+  it('a signal to a succeeded execution takes effect when a step runs again; until then the result stays', async () => {
     const executionId = await engine.start(graph('improved', [held('call', { parameters: { region: 'eu' } })]));
     (await work.next()).succeed({ from: 'eu' });
     const result = await engine.pawl.result(executionId);

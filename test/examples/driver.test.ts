@@ -8,7 +8,7 @@ import { ENGINE_MISSING } from '../chaos/engine-server.ts';
 
 describe.each(OUTSIDE_DRIVERS)('examples/%s', (driver) => {
   test.skipIf(ENGINE_MISSING[driver] !== null)(
-    'the same order ends the same on both engines',
+    'the same order has the same outcome on both engines',
     { timeout: 180_000 },
     async () => {
       const script = new URL(`../../examples/${driver}/try.ts`, import.meta.url).pathname;
