@@ -126,7 +126,7 @@ describe('a document', () => {
   });
 });
 
-describe('by its id alone', () => {
+describe('a document by its id alone', () => {
   it('a document is found by id if only one set has it; otherwise the answer names the sets', async () => {
     await put('one');
     await put('two');

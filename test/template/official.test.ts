@@ -160,7 +160,7 @@ describe('approval by e-mail', () => {
     expect(smtp.mails[0]?.headers.get('reply-to')).toBe('ada@example.com');
   });
 
-  it('the approval sends a reminder when there is no answer', async () => {
+  it('the approval sends a reminder when there is no approval', async () => {
     const trigger = { itemId: '1', requester: 'ada@example.com' };
     expect((await run('approval-by-email', config, trigger)).status).toBe('Succeeded');
     expect(mails()).toEqual([
@@ -170,7 +170,7 @@ describe('approval by e-mail', () => {
   });
 });
 
-describe('as they are shipped', () => {
+describe('the official templates', () => {
   it('each official template has an example, and a copy of the template can be saved', async () => {
     for (const template of readOfficialTemplates()) {
       const { templateId, thumbnailUrl: _none, ...content } = template;

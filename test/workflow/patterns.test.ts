@@ -69,10 +69,13 @@ describe('the patterns', () => {
     expect(spelt('Directly') + spelt('With an idiom') + spelt('Not at all')).toBe(43);
   });
 
-  it.each(patterns.filter(({ nodes }) => nodes !== undefined))('$title', async (pattern) => {
-    const result = await run(pattern);
-    if (pattern.failsWith === undefined) expect(result).toMatchObject({ status: 'Succeeded' });
-    else expect(result).toMatchObject({ status: 'Failed', error: { code: pattern.failsWith } });
-    if (pattern.returns !== undefined) expect((result as { outputs?: unknown }).outputs).toEqual(pattern.returns);
-  });
+  it.each(patterns.filter(({ nodes }) => nodes !== undefined))(
+    'the pattern $title runs and returns what the page says',
+    async (pattern) => {
+      const result = await run(pattern);
+      if (pattern.failsWith === undefined) expect(result).toMatchObject({ status: 'Succeeded' });
+      else expect(result).toMatchObject({ status: 'Failed', error: { code: pattern.failsWith } });
+      if (pattern.returns !== undefined) expect((result as { outputs?: unknown }).outputs).toEqual(pattern.returns);
+    },
+  );
 });

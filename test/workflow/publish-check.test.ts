@@ -186,7 +186,7 @@ describe('the execution of a draft', () => {
   });
 });
 
-describe('what a version depends on', () => {
+describe('dependencies of a version', () => {
   const calling = (id: string, workflowId: string, workflowVersion?: number): JsonObject => ({
     id,
     displayName: id,
