@@ -70,7 +70,7 @@ describe('the patterns', () => {
   });
 
   it.each(patterns.filter(({ nodes }) => nodes !== undefined))(
-    'the pattern $title runs and returns what the page says',
+    'the pattern $title ends as the page says',
     async (pattern) => {
       const result = await run(pattern);
       if (pattern.failsWith === undefined) expect(result).toMatchObject({ status: 'Succeeded' });
