@@ -82,5 +82,5 @@ function dataText(data: unknown, redactor: Redactor): string {
   }
   if (text === undefined) return '"[not JSON]"';
   if (text.length > MAX_LINE_LENGTH) return JSON.stringify(cleanMessage(redactor.redact(text), MAX_LINE_LENGTH));
-  return redactor.redact(text);
+  return redactor.redactJson(text);
 }

@@ -4,6 +4,7 @@
 import type { Runner } from '../engine/runner/runner.ts';
 import type { Adopt } from '../execution/start/starter.ts';
 import { type Hint, type HintedLane, type Hints, hintedLanes } from '../store/hint-port.ts';
+import { asProgram } from '../store/tenant-scope.ts';
 
 import type { Messaging } from './messaging.ts';
 
@@ -16,14 +17,15 @@ export function createSwitchboard() {
     /** Workers of task queues in this process. */
     workers: [] as { hint(taskQueues: readonly string[]): void }[],
     messaging: null as Pick<Messaging, 'dispatcher' | 'notices'> | null,
-    receive(hint: Hint): void {
+    receive: (hint: Hint): void => asProgram(() => board.pass(hint)),
+    pass(hint: Hint): void {
       if (hint.kind === 'work') board.runner?.hint(hint.lanes);
       else if (hint.kind === 'mail') board.runner?.mailHint(hint.executionId);
       else if (hint.kind === 'attempts') for (const worker of board.workers) worker.hint(hint.taskQueues);
       else if (hint.kind === 'deliveries') board.messaging?.dispatcher.wakeHere(hint.consumerIds);
       else void board.messaging?.notices.heard(hint.noticeIds);
     },
-    adopt: ((items) => board.runner?.adopt(items) ?? null) as Adopt,
+    adopt: ((items) => asProgram(() => board.runner?.adopt(items) ?? null)) as Adopt,
     holds: (executionId: string): boolean => board.runner?.holds(executionId) ?? false,
     placeWait: (tenantId: string, executionId: string) => board.runner?.placeWait(tenantId, executionId) ?? null,
     tell(hint: Hint): void {

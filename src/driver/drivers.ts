@@ -7,6 +7,7 @@ import type { Problem } from '../core/problem/problem.ts';
 import { type Driver, type EngineRunRef, nativeRef, parseRef } from '../protocol/driver.ts';
 import type { OutsideDriver } from '../store/external-port.ts';
 import type { ExecutionView } from '../store/reader-port.ts';
+import { asProgram } from '../store/tenant-scope.ts';
 import type { EngineHealth, OutsideEngine, WorkflowEngine } from './driver.ts';
 import { chooseDriver, type DriverOptions, type DriverWish, requireConfigured } from './driver-choice.ts';
 import type { HandOver } from './hand-over.ts';
@@ -63,12 +64,16 @@ export class Drivers {
 
   /** A hint: an execution may wait to be handed over. */
   wanted(): void {
-    for (const { handOver } of this.deps.outside.values()) handOver.hint();
+    asProgram(() => {
+      for (const { handOver } of this.deps.outside.values()) handOver.hint();
+    });
   }
 
   /** An execution on another engine has mail. */
   mailCame(executionId: string): void {
-    for (const { handOver } of this.deps.outside.values()) void handOver.mail(executionId);
+    asProgram(() => {
+      for (const { handOver } of this.deps.outside.values()) void handOver.mail(executionId);
+    });
   }
 
   engine(driver: Driver): WorkflowEngine {

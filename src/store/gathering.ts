@@ -1,7 +1,7 @@
-// Many questions that are put in the same turn of the loop become one statement. For reading only: what is written has its
-// own rules about who pays for whose fault (store/group-write.ts).
+// Questions of the same turn of the loop share one statement. For reads only: writes have their own rules (store/group-write.ts).
 
 import type { Timers } from '../clock/timers.ts';
+import { StoreError } from './store-error.ts';
 import { unwalled } from './tenant-scope.ts';
 
 interface Waiting<Question, Answer> {
@@ -40,6 +40,12 @@ export class Gathering<Question, Answer> {
       const answers = await unwalled(() => this.askAll(batch.map(({ question }) => question)));
       for (const [index, { resolve }] of batch.entries()) resolve(answers[index]!);
     } catch (error) {
+      // One question has bad data: halve the batch, so that only that one fails (I17).
+      if (batch.length > 1 && error instanceof StoreError && error.failure === 'data') {
+        const middle = batch.length >> 1;
+        await Promise.all([this.send(batch.slice(0, middle)), this.send(batch.slice(middle))]);
+        return;
+      }
       for (const { reject } of batch) reject(error);
     }
   }

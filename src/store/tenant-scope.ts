@@ -22,5 +22,8 @@ export function walledTenant(): string | null {
   return isWalled ? tenantId : null;
 }
 
+/** For work that a request starts and does not wait for: the engine works for all tenants. */
+export const asProgram = <Result>(work: () => Result): Result => scope.run({ tenantId: '', isWalled: false }, work);
+
 /** For one statement that serves several tenants, such as a look for everybody who waits: no wall, and the turn of whoever began it. */
 export const unwalled = <Result>(work: () => Result): Result => inTenant(currentTenant(), work);

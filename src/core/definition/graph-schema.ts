@@ -13,7 +13,15 @@ import {
   DEFAULT_SNAPSHOT,
   GRAPH_TIMEOUT_MS,
 } from './defaults.ts';
-import { MAX_BODY_NODES, MAX_FILE_TRIGGERS, MAX_ID_LENGTH, MAX_ITEMS, MAX_PARALLEL, MAX_ROUNDS } from './limits.ts';
+import {
+  MAX_BODY_NODES,
+  MAX_FILE_TRIGGERS,
+  MAX_ID_LENGTH,
+  MAX_ITEMS,
+  MAX_PARALLEL,
+  MAX_ROUNDS,
+  MAX_VERSION,
+} from './limits.ts';
 
 const TOLERATE = 'must be a number of items, or a share from "0%" to "100%"';
 
@@ -139,7 +147,7 @@ const nodeFields = {
     .meta({ description: 'Of a wait: an expression over `events`, what came so far.' }),
   actionType: z.string().min(1).optional().meta({ description: "Required of an action, e.g. 'monday.get-items'." }),
   workflowId: z.string().min(1).optional().meta({ description: 'Required of a subworkflow: the workflow to invoke.' }),
-  workflowVersion: z.int().min(1).optional().meta({ description: 'If omitted, the current version.' }),
+  workflowVersion: z.int().min(1).max(MAX_VERSION).optional().meta({ description: 'If omitted, the current version.' }),
   waitForCompletion: z.boolean().optional().meta({
     description: 'If false, the node succeeds as soon as the subworkflow is started.',
     default: true,

@@ -25,3 +25,6 @@ export const MAX_SCHEDULE_PAYLOAD_CHARS = 65_536;
 
 /** Triggers in one file. */
 export const MAX_FILE_TRIGGERS = 20;
+
+/** The largest version of a workflow: the database stores it as `integer`. */
+export const MAX_VERSION = 2_147_483_647;

@@ -1,11 +1,13 @@
-// Log lines of attempts while they run, for people who follow an execution. The lines of an attempt are stored with its result; one that
-// takes longer has its lines written now and then, and dropped when it has ended. Attempts that end soon cost nothing but a place in a
-// set. Losing such a line loses nothing: the result has it.
+// Log lines of running attempts, for people who follow an execution. An attempt's lines are stored with its result. The lines of a long
+// attempt are also written now and then, and dropped when it has ended. A short attempt costs only a place in a set. A line that is lost
+// here is not lost: the result has it.
 
 import type { AttemptRequest } from '../../action/attempt.ts';
 import type { LogLine } from '../../action/log.ts';
 import type { Timers } from '../../clock/timers.ts';
 import type { LiveLineStore } from '../../store/live-line-port.ts';
+import { StoreError } from '../../store/store-error.ts';
+import { asProgram } from '../../store/tenant-scope.ts';
 
 export interface LiveLinesDeps {
   readonly store: Pick<LiveLineStore, 'liveLinePut' | 'liveLineDrop'>;
@@ -60,7 +62,7 @@ export class LiveLines {
   private lookLater(): void {
     if (this.isStopped) return;
     this.cancel ??= this.deps.timers.after(EVERY_MS, () => {
-      this.round = this.runOnce()
+      this.round = asProgram(() => this.runOnce())
         .catch((error: unknown) => this.deps.warn('log lines could not be shown', { error: String(error) }))
         .finally(() => {
           this.cancel = null;
@@ -83,8 +85,10 @@ export class LiveLines {
     try {
       for (const { executionId, id } of await this.deps.store.liveLinePut({ lines })) this.deps.told(executionId, id);
     } catch (error) {
+      // Lines that cannot be stored are not tried again, or no attempt's lines would be shown: the result has them.
+      const isBadData = error instanceof StoreError && error.failure === 'data';
       due.forEach((feed, place) => {
-        feed.sent = from[place]!;
+        if (!isBadData) feed.sent = from[place]!;
       });
       throw error;
     }

@@ -69,6 +69,8 @@ export class Claimer {
   private lanesAfter: Lane | null = null;
   /** There may be lanes with work that the last look did not reach. */
   private isLanesPart = false;
+  /** The last look began behind other lanes, which may have work. */
+  private isLaterPage = false;
   private readonly crowd: Crowd;
   /** The fewest crashes of those that were left because of the suspects that are here. */
   private leftCrashes = Number.POSITIVE_INFINITY;
@@ -218,7 +220,7 @@ export class Claimer {
     const claimed = await incarnation.runInSlotZero(() => this.claim(lanes, perLane, limit));
     // What the crowd left behind is not looked at again with every claim: it may be a long way to the end of it.
     if (claimed.length < limit) this.lanes.dropExhausted(lanes, claimed, perLane, this.crowd.isEmpty ? 0 : askedAt);
-    const hasMore = this.isLanesPart && this.lanes.isEmpty() && claimed.length > 0;
+    const hasMore = this.isLanesPart && this.lanes.isEmpty() && (claimed.length > 0 || this.isLaterPage);
     if (hasMore) this.forgetLanes();
     this.leftSome = hasMore || !this.lanes.isEmpty();
     if (this.leftSome) this.wanted = true;
@@ -316,7 +318,13 @@ export class Claimer {
     const now = timers.monotonicMs();
     if (now - this.lanesFreshAt <= this.lanesFreshMs) return;
     this.lanesFreshAt = now;
-    const found = await store.queueLanes({ limit: LANES_LIMIT, after: this.lanesAfter });
+    let found = await store.queueLanes({ limit: LANES_LIMIT, after: this.lanesAfter });
+    // Nothing is behind the last page: the lanes before it may still have work.
+    if (found.length === 0 && this.lanesAfter !== null) {
+      this.lanesAfter = null;
+      found = await store.queueLanes({ limit: LANES_LIMIT, after: null });
+    }
+    this.isLaterPage = this.lanesAfter !== null;
     this.lanes.refresh(found);
     this.isLanesPart = this.lanesAfter !== null || found.length === LANES_LIMIT;
     this.lanesAfter = found.length === LANES_LIMIT ? found.at(-1)! : null;

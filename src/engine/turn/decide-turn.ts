@@ -7,9 +7,11 @@ import type { Command } from '../../core/decider/command.ts';
 import { type Decision, decide } from '../../core/decider/decide.ts';
 import type { Fact, Transition } from '../../core/decider/fact.ts';
 import { idOf } from '../../core/decider/frame.ts';
+import type { DecideContext } from '../../core/decider/input.ts';
 import { contextSnapshot } from '../../core/decider/snapshot.ts';
-import { isTerminal } from '../../core/decider/state.ts';
+import { isTerminal, type State } from '../../core/decider/state.ts';
 import { resultOf } from '../../core/decider/stopping.ts';
+import type { Json } from '../../core/json/json.ts';
 import type { NewMessage, OutcomeRow, Store } from '../../store/port.ts';
 import type { TriggerCheck } from '../../workflow/trigger-check.ts';
 import type { EngineObserver, EngineOptions } from '../environment.ts';
@@ -76,13 +78,28 @@ export function decideTurn({ clock, newSeed, newId, options, observer }: TurnPar
   // Also when it had ended before: a refused reopening or a correction leaves it ended, and its outcome is written again. Only
   // the outcome had its outputs.
   if (isTerminal(state.status)) {
-    if (state.status === 'Succeeded' && state.outputs === undefined) state.outputs = resultOf(state, context, () => {});
+    if (state.status === 'Succeeded' && state.outputs === undefined)
+      state.outputs = outputsAgain(state, context, observer);
     recordEnd(draft, resident, newId);
   } else {
     forgetCrashes(draft, resident);
     showPause(draft, resident, transitions);
   }
   return { written: draft, commands: withoutTheStopped(resident, commands), transitions, ends };
+}
+
+/** Limits may be tighter now than when the execution succeeded. It stays succeeded all the same (I13). */
+function outputsAgain(state: State, context: DecideContext, observer: EngineObserver): Json | undefined {
+  try {
+    return resultOf(state, context, () => {});
+  } catch (error) {
+    const { executionId } = state.start;
+    observer.warn('the outputs of an ended execution could not be derived again', {
+      executionId,
+      error: String(error),
+    });
+    return undefined;
+  }
 }
 
 /** The limit of one decision: the rest waits for the next turn, after others had theirs (S4, I22). */
