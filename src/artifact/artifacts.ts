@@ -9,7 +9,7 @@ import { PawlError } from '../core/error/pawl-error.ts';
 import { isUuid } from '../core/id/id.ts';
 import type { ArtifactKind, ArtifactRef } from '../protocol/step-output.ts';
 import type { ArtifactRow, ArtifactStoreIndex } from '../store/artifact-port.ts';
-import type { ArtifactBytes } from './artifact-bytes.ts';
+import type { ArtifactBytes, ArtifactKey } from './artifact-bytes.ts';
 
 export type ArtifactContent = string | Uint8Array | AsyncIterable<Uint8Array>;
 
@@ -60,8 +60,12 @@ export class Artifacts {
   private sweeping: Promise<void> = Promise.resolve();
   private asked: { readonly at: number; readonly answer: Promise<ArtifactHealth> } | null = null;
 
+  /** One key for the life of the process, because each key leaves a folder. */
+  private readonly healthKey: ArtifactKey;
+
   constructor(deps: ArtifactsDeps) {
     this.deps = deps;
+    this.healthKey = { tenantId: 'health', artifactId: deps.newId() };
   }
 
   /** false: this installation stores no artifacts. */
@@ -108,7 +112,7 @@ export class Artifacts {
   }
 
   private async tryBytes(bytes: ArtifactBytes): Promise<ArtifactHealth> {
-    const key = { tenantId: 'health', artifactId: this.deps.newId() };
+    const key = this.healthKey;
     const startedAt = this.deps.timers.monotonicMs();
     try {
       await bytes.write(key, chunksOf('health'));

@@ -28,7 +28,7 @@ const FILES: readonly { readonly names: readonly string[]; readonly load: () => 
     load: () => import('./command/versions.ts'),
   },
   { names: ['show', 'drafts'], load: () => import('./command/drafts.ts') },
-  { names: ['actions', 'dead-letters', 'consumers'], load: () => import('./command/operations.ts') },
+  { names: ['actions', 'dead-letters', 'consumers', 'reconcile'], load: () => import('./command/operations.ts') },
   { names: ['catalog'], load: () => import('./command/catalog.ts') },
   { names: ['documents', 'templates'], load: () => import('./command/templates.ts') },
   { names: ['workflows'], load: () => import('./command/workflows.ts') },
@@ -41,7 +41,7 @@ const FILES: readonly { readonly names: readonly string[]; readonly load: () => 
   { names: ['secrets'], load: () => import('./command/secrets.ts') },
   { names: ['bulk'], load: () => import('./command/bulk.ts') },
   {
-    names: ['stats', 'failures', 'waits', 'continue', 'find', 'runners', 'drain'],
+    names: ['stats', 'failures', 'waits', 'continue', 'find', 'runners', 'drain', 'resources'],
     load: () => import('./command/insight.ts'),
   },
   { names: ['task-queues'], load: () => import('./command/task-queues.ts') },

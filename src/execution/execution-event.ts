@@ -23,6 +23,8 @@ export interface ExecutionEvent {
   readonly isLine?: true;
   /** Of a line: its place in the log of its attempt. */
   readonly place?: number;
+  /** Of a line: its attempt still runs. */
+  readonly isLive?: true;
 }
 
 /** Events after `afterSeq`. Without a plan (it can no longer be loaded) nodes are shown by number. */
@@ -163,7 +165,8 @@ function logEvents(
 export function liveEvents(plan: Plan | null, lines: readonly LiveLine[], seq: number): ExecutionEvent[] {
   return lines.map((line) => {
     const index = plan === null ? -1 : nodeIndexOf(plan, line.nodeId);
-    return lineEvent(plan === null || index < 0 ? undefined : stepAt(plan, index), line, seq, line.line);
+    const step = plan === null || index < 0 ? undefined : stepAt(plan, index);
+    return { ...lineEvent(step, line, seq, line.line), isLive: true as const };
   });
 }
 
@@ -191,18 +194,23 @@ function lineEvent(step: Step | undefined, row: ActionLogRow, seq: number, place
 
 /** What a follower has been shown of each attempt's log. A line that was shown while its attempt ran is not shown again with its result. */
 export class ShownLines {
-  private readonly last = new Map<string, { at: number; place: number }>();
+  private readonly attempts = new Map<string, { at: number; place: number; readonly live: Set<string> }>();
 
   /** The events without lines that were shown; those that are left count as shown. */
   news(events: readonly ExecutionEvent[]): ExecutionEvent[] {
-    return events.filter(({ isLine, type, nodeId, data, at, place = 0 }) => {
+    return events.filter(({ isLine, isLive, type, nodeId, data, at, place = 0 }) => {
       if (isLine !== true || type !== 'Log') return true;
       const key = `${String(data.attempt)}:${nodeId}`;
-      const last = this.last.get(key);
+      const seen = this.attempts.get(key) ?? { at: Number.NEGATIVE_INFINITY, place: -1, live: new Set<string>() };
+      this.attempts.set(key, seen);
+      const line = `${at}:${String(data.message)}`;
       // An attempt that began again after a crash writes its lines anew: they are later.
-      const isNew = last === undefined || at > last.at || (at === last.at && place > last.place);
-      if (isNew) this.last.set(key, { at, place });
-      return isNew;
+      const isLater = at > seen.at || (at === seen.at && place > seen.place);
+      // The lines of a result may be in any order of time: only those that were shown live are left out.
+      if (isLive === true ? !isLater : seen.live.has(line)) return false;
+      if (isLive === true) seen.live.add(line);
+      if (isLater) Object.assign(seen, { at, place });
+      return true;
     });
   }
 }

@@ -132,7 +132,7 @@ export class Health {
       ...((startP95 ?? 0) > SLOW_START_MS ? [`starts take ${Math.round(startP95!)} ms`] : []),
       ...(busIsAway ? ['an event bus cannot be reached'] : []),
       ...(secretsProvider.reachable ? [] : [`secrets cannot be had: ${secretsProvider.detail}`]),
-      ...(isFull ? [`artifacts cannot be written: ${artifactStore.detail}`] : []),
+      ...(isFull ? ['artifacts cannot be written'] : []),
       ...sick.map(([driver, { detail }]) => `${driver}: ${detail ?? 'starting a run takes more than five seconds'}`),
       ...(isCrowded ? [crowdedBy(places!)] : []),
     ];

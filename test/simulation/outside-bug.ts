@@ -26,7 +26,7 @@ export const OUTSIDE_BUGS: Readonly<Record<string, () => Plant>> = {
     }),
   }),
   'a zombie of an earlier epoch writes': () => ({
-    firstSeed: 200,
+    firstSeed: 330,
     statements: (statements, tables) => {
       const epochOf = (executionId: string, epoch: number) => tables.queue.get(executionId)?.epoch || epoch;
       return {

@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { mkdir, open, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { PawlError } from '../../core/error/pawl-error.ts';
 import type { ArtifactBytes, ArtifactKey } from '../artifact-bytes.ts';
 
@@ -42,11 +43,16 @@ export function fileArtifacts(folder: string): ArtifactBytes {
       const found = await stat(path).catch(() => null);
       if (found === null)
         throw new PawlError('ARTIFACT_GONE', `the bytes of artifact ${key.artifactId} are not in the artifact store`);
-      return createReadStream(path);
+      return Readable.from(contentOf(path), { objectMode: false });
     },
     async remove(key) {
       await rm(pathOf(key), { force: true });
       await rm(`${pathOf(key)}.partial`, { force: true });
     },
   };
+}
+
+/** Opens the file with the first read: a HEAD request, or a client that has left, holds no file open. */
+async function* contentOf(path: string): AsyncGenerator<Uint8Array> {
+  yield* createReadStream(path);
 }

@@ -14,6 +14,8 @@ const FREE_REFUSALS = 200;
 const FREE_REFUSALS_PER_SECOND = 20;
 const MOST_ADDRESSES = 10_000;
 const HELD_BACK_MS = 1_000;
+/** A held-back request keeps its place, so most places stay free for credentials that may be valid. */
+const MOST_HELD_BACK = 200;
 
 /** The refusals of each address that are still answered at once. */
 export class WrongProofs {
@@ -40,6 +42,7 @@ export type Identify = (request: FastifyRequest, reply: FastifyReply, place: Pla
 
 export function identifier(auth: Auth): Identify {
   const wrong = new WrongProofs();
+  let held = 0;
   return async ({ headers, socket }, reply, place) => {
     const known = auth.known?.(headers) ?? null;
     if (known !== null) place.belongsTo(known);
@@ -51,7 +54,10 @@ export function identifier(auth: Auth): Identify {
       return caller;
     } catch (error) {
       const isWrong = error instanceof PawlError && error.code === 'UNAUTHENTICATED' && credentialIn(headers) !== '';
-      if (isWrong && wrong.isTooMany(socket.remoteAddress ?? '')) await heldBack(reply);
+      if (isWrong && wrong.isTooMany(socket.remoteAddress ?? '') && held < MOST_HELD_BACK) {
+        held++;
+        await heldBack(reply).finally(() => held--);
+      }
       throw error;
     }
   };

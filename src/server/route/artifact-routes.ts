@@ -44,7 +44,7 @@ export function artifactRoutes({ artifacts, store }: Pick<RouteParts, 'artifacts
       params: z.object({ artifactId: z.uuid() }),
       query: z.strictObject({}),
       responses: { 200: null },
-      sends: 'application/octet-stream',
+      sends: '*/*',
       async handle({ params: { artifactId }, caller }) {
         const { row, content } = await artifacts.open(caller.tenantId, artifactId);
         return {
