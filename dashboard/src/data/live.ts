@@ -7,7 +7,8 @@ import type { LiveNowJson } from '../../../src/protocol/live.ts';
 import { pawl } from './client.ts';
 import type { ExecutionRow } from './executions.ts';
 
-export type LiveState = 'open' | 'opening' | 'closed' | 'polling';
+/** `broken`: the stream was cut off or could not be opened, and is tried again. */
+export type LiveState = 'open' | 'opening' | 'closed' | 'polling' | 'broken';
 
 interface Live {
   readonly state: LiveState;
@@ -48,7 +49,7 @@ function setBusy(value: boolean): void {
 
 async function run(signal: AbortSignal): Promise<void> {
   for (let delayMs = FIRST_DELAY_MS; !signal.aborted; ) {
-    change({ state: 'opening' });
+    if (live.state !== 'broken') change({ state: 'opening' });
     try {
       for await (const { event, data } of pawl.system.watch(watched, { signal })) {
         delayMs = FIRST_DELAY_MS;
@@ -58,7 +59,7 @@ async function run(signal: AbortSignal): Promise<void> {
       if (signal.aborted) return;
       if ((error as { status?: number }).status === 503 && (await poll(signal))) continue;
     }
-    change({ state: 'opening' });
+    change({ state: 'broken' });
     await pause(delayMs * (0.5 + Math.random() / 2), signal);
     delayMs = Math.min(delayMs * 2, LONGEST_DELAY_MS);
   }

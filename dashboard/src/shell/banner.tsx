@@ -1,11 +1,20 @@
-// Above every page while the installation is not well: since when, and why. Also when the stream of news is cut off.
+// Above every page while the installation is not well, with the reason. A server that does not answer comes first: everything else that
+// is shown may be old.
 
 import { Link } from '@tanstack/react-router';
 import { CircleAlert, WifiOff } from 'lucide-react';
 import { useLive } from '../data/live.ts';
 
 export function HealthBanner() {
-  const { health, state, now } = useLive();
+  const { health, state } = useLive();
+  if (state === 'broken') {
+    return (
+      <div role="status" className="flex items-center gap-2 border-b bg-sunken px-4 py-1.5 text-xs text-muted">
+        <WifiOff className="size-3.5" aria-hidden="true" />
+        The server does not answer; what is shown may be old. Trying again.
+      </div>
+    );
+  }
   if (health !== null && health.status !== 'healthy') {
     const isBad = health.status === 'unhealthy';
     return (
@@ -21,14 +30,6 @@ export function HealthBanner() {
         <Link to="/operations" className="font-medium underline">
           Operations
         </Link>
-      </div>
-    );
-  }
-  if (state === 'opening' && now !== null) {
-    return (
-      <div role="status" className="flex items-center gap-2 border-b bg-sunken px-4 py-1.5 text-xs text-muted">
-        <WifiOff className="size-3.5" aria-hidden="true" />
-        The server does not answer; what is shown may be old. Trying again.
       </div>
     );
   }

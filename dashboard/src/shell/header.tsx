@@ -39,6 +39,7 @@ const DOTS = {
   open: ['bg-ok-solid', 'Live'],
   polling: ['bg-warn-solid', 'Every 15 s'],
   opening: ['bg-warn-solid animate-breathe', 'Connecting'],
+  broken: ['bg-bad-solid', 'No answer'],
   closed: ['bg-idle-solid', 'Not live'],
 } as const;
 
