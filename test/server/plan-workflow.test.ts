@@ -198,7 +198,9 @@ describe('a version that no execution refers to any more', () => {
       "update execution_outcomes set ended_at = 'infinity' where execution_id in (select id from workflow_executions where request_id = 'y2')",
     );
     await query("update workflows set updated_at = now() - interval '2 hours' where id = 'yearly'");
-    expect(await purge()).toBeGreaterThanOrEqual(2);
+    // A commit that is not published yet holds the purge back for a moment.
+    let purged = 0;
+    await expect.poll(async () => (purged += await purge())).toBeGreaterThanOrEqual(2);
     expect(await versions()).toEqual([2, 3]);
   });
 });

@@ -2,6 +2,7 @@
 
 import { GroupWrite, type Waiting } from '../../group-write.ts';
 import type { InboxStore } from '../../port.ts';
+import { StoreError } from '../../store-error.ts';
 import { encodeColumns, uuidArray } from '../array-parameter.ts';
 import { MESSAGE } from '../column-list.ts';
 import type { Database } from '../database.ts';
@@ -40,6 +41,7 @@ export function inboxStore(engine: Database): InboxStore {
 const MAX_BATCH = 256;
 const MAX_BATCH_CHARS = 1024 * 1024;
 const MAX_IN_FLIGHT = 2;
+const MAX_TRIES = 10;
 const NOT_LIVE = { live: false, fresh: false, owner: null, isExternal: false };
 
 type Sending = Parameters<InboxStore['inboxSend']>[0];
@@ -68,7 +70,8 @@ function nextOfOneTenant(waiting: Callbacks): [next: Callbacks, left: Callbacks]
 async function sendMany(engine: Database, batch: readonly Waiting<Sending, Sent>[]): Promise<void> {
   const messages = batch.map(({ item }) => item.message);
   const { tenantId } = batch[0]!.item;
-  const rows = await engine.run<ManyRow>(SEND_MANY, { messages: encodeColumns(MESSAGE, messages), tenantId });
+  const values = { messages: encodeColumns(MESSAGE, messages), tenantId };
+  const rows = await unlessDeadlocked(() => engine.run<ManyRow>(SEND_MANY, values));
   const targets = new Map(rows.flatMap((row) => (row.isMessage ? [] : [[row.id, row]])));
   const fresh = new Set(rows.flatMap(({ id, isMessage }) => (isMessage ? [id] : [])));
   for (const { item, resolve } of batch) {
@@ -77,6 +80,17 @@ async function sendMany(engine: Database, batch: readonly Waiting<Sending, Sent>
     else {
       const { runnerId: owner, isExternal } = target;
       resolve({ live: true, fresh: fresh.has(item.message.id), owner, isExternal: isExternal! });
+    }
+  }
+}
+
+/** Parking locks queue rows in another order, so one of the two may lose. Nothing happened then, and the same statement may work. */
+async function unlessDeadlocked<Result>(send: () => Promise<Result>): Promise<Result> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await send();
+    } catch (error) {
+      if (!(error instanceof StoreError && error.failure === 'retry') || tries === MAX_TRIES) throw error;
     }
   }
 }
